@@ -84,6 +84,50 @@ test('an old database comes to have the tables of a new one, with every column t
       for (const column of Object.keys(declared)) expect(found).toContain(`${table}.${column}`)
 })
 
+test('stored contacts come to have the keys of today, unless another one has them', async () => {
+  const { db } = open<AgentTables>()
+  const all = migrationsOf(agentTables, schemaParts)
+  const before = Object.fromEntries(Object.entries(all).filter(([name]) => name < '0020'))
+  await migrate(db, before)
+  const merged = [
+    { id: 'x', phone: '+49 30 7', 'metadata.merged': [{ id: 'y', email: 'Y@example.com', name: 'Y' }] },
+    { id: 'z', messenger_handle: '@Z', social_handle: 'Zed' },
+  ]
+  const contacts: [id: string, fields: object, stored: object][] = [
+    ['a', { phone: '+49 (0)30 5550101' }, { phone: '+49305550101' }],
+    ['b', { phone: '+49 (0)30 5550102' }, { phone: '+49 (0)30 5550102' }],
+    ['c', { phone: '+49 30 5550102' }, { phone: '+49 30 5550102' }],
+    ['d', { messenger_number: '\u202a+49 171 5550103\u202c' }, { messenger_number: '+49 171 5550103' }],
+    ['e', { email: '\u200bE@example.com', phone: 'abc' }, { email: 'E@example.com', phone: 'abc' }],
+    ['f', { messenger_handle: '@f\u2060' }, { messenger_handle: '@f' }],
+    ['g', { metadata: JSON.stringify({ merged }) }, {}],
+    ['h', { metadata: '"merged"', phone: '030 1' }, { phone: '030 1' }],
+    ...Array.from({ length: 60 }, (_, n): [string, object, object] => [
+      `n${n}`,
+      { phone: `0049 (0)40 55501${n + 10}` },
+      { phone: `+494055501${n + 10}` },
+    ]),
+  ]
+  const values = contacts.map(([id, fields]) => ({ id, name: id, metadata: '{}', ...fields }))
+  await db.insertInto('contacts').values(values).execute()
+  await migrate(db, all)
+  const rows = await db.selectFrom('contacts').selectAll().orderBy('id').execute()
+  const byId = new Map(rows.map(row => [row.id, row]))
+  for (const [id, , stored] of contacts) expect(byId.get(id)).toMatchObject({ id, ...stored })
+  const former = await db
+    .selectFrom('contact_addresses')
+    .selectAll()
+    .orderBy('field')
+    .orderBy('key')
+    .execute()
+  expect(former.map(({ field, key, contact_id }) => [field, key, contact_id])).toEqual([
+    ['email', 'y@example.com', 'g'],
+    ['messenger_handle', 'z', 'g'],
+    ['phone', '49307', 'g'],
+    ['social_handle', 'zed', 'g'],
+  ])
+})
+
 test('messages go with their conversation and chunks with their source; sequence numbers are never used twice', async () => {
   const { db } = await openAgent()
   await db.insertInto('conversations').values(conversation).execute()

@@ -12,6 +12,7 @@ import { browserRecordingTables, browserTables } from './tables/browser.ts'
 import { calendarTables } from './tables/calendar.ts'
 import { channelTables } from './tables/channels.ts'
 import { chatTables } from './tables/chat.ts'
+import { contactAddressTables } from './tables/contact-addresses.ts'
 import { contactTables } from './tables/contacts.ts'
 import { crawlTables } from './tables/crawls.ts'
 import { agentFactTables, platformFactTables } from './tables/facts.ts'
@@ -61,6 +62,7 @@ export const agentTables = {
   '0017-browser-recordings': browserRecordingTables,
   '0018-conversation-authors': columnsOnly,
   '0019-outbox-suspects': outboxSuspects,
+  '0020-contact-addresses': contactAddressTables,
 }
 
 type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>

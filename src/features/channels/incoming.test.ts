@@ -81,14 +81,17 @@ describe('a message', () => {
     expect(saidOnTelegram().join()).not.toContain('Mallory')
   })
 
-  it('of a contact is answered on WhatsApp, whose phone number is enough', async () => {
+  it.each([
+    ['+49 170 5551', '491705551'],
+    ['+54 (0)11 2345-6789', '5491123456789'],
+    ['+52 1 55 1234 5678', '525512345678'],
+    ['+55 31 98765-4321', '553187654321'],
+  ])('of a contact is answered on WhatsApp, whose phone number is enough: %s', async (phone, from) => {
     await agent.set({ channel_senders: 'contacts' })
-    await stage.app.call('POST', `${agent.path}/contacts`, { body: { name: 'Bob', phone: '+49 170 5551' } })
-    expect(await agent.whatsapp({ id: 'wamid.A', from: '491705551', text: 'Hallo' })).toMatchObject({
-      status: 200,
-    })
+    await stage.app.call('POST', `${agent.path}/contacts`, { body: { name: 'Bob', phone } })
+    expect(await agent.whatsapp({ id: 'wamid.A', from, text: 'Hallo' })).toMatchObject({ status: 200 })
     await stage.pass(2 * second)
-    expect(stage.whatsapp.messages().at(-1)).toMatchObject({ to: '491705551', text: { body: usualAnswer } })
+    expect(stage.whatsapp.messages().at(-1)).toMatchObject({ to: from, text: { body: usualAnswer } })
     expect(await talk('whatsapp')).toHaveLength(2)
   })
 

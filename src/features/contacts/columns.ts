@@ -1,36 +1,55 @@
 import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
+import { normalizedText } from '#platform/normalized-text.ts'
+import { readNumber } from '#platform/phone-number.ts'
+import { isNumber } from '#storage/tables/contact-identity.ts'
 import type { NewContact } from './contacts.schema.ts'
+import type { Row } from './plan-import.ts'
 
 /** The meaning of an address book's column; `metadata` holds what an export wrote, `other` is kept under its header. */
 type Meaning = Exclude<keyof NewContact, 'name'> | 'name' | 'first' | 'middle' | 'last' | 'other'
 
-/** Headers in the words of address books, in lower case without blanks, `_` and `-`; of several, the first filled one counts. */
-const aliases: Partial<Record<Meaning, readonly string[]>> = {
-  name: ['name', 'fullname', 'displayname'],
-  first: ['first', 'firstname', 'givenname'],
-  middle: ['middle', 'middlename', 'additionalname'],
-  last: ['last', 'lastname', 'familyname', 'surname'],
-  email: ['email', 'emailaddress', 'primaryemail', 'email1value'],
-  phone: [
-    'phone',
-    'phonenumber',
-    'mobile',
-    'mobilephone',
-    'mobilenumber',
-    'phone1value',
-    'phone1',
-    'homephone',
-    'workphone',
-    'businessphone',
-  ],
-  messenger_handle: ['messengerhandle', 'telegram', 'telegramusername'],
-  messenger_number: ['messengernumber', 'whatsapp', 'whatsappnumber'],
-  social_handle: ['socialhandle'],
-  external_id: ['externalid', 'id'],
-  notes: ['notes'],
-  tags: ['tags', 'labels', 'groupmembership'],
-  metadata: ['metadata'],
+/**
+ * Headers of Outlook, Google, Apple and Thunderbird in English, German, French and Spanish: in lower case, letters and digits
+ * only, without accents. Of several columns, the first filled one counts.
+ */
+const aliases: Partial<Record<Meaning, string>> = {
+  name: `name fullname displayname anzeigename vollstandigername nomcomplet nomaafficher nomaffiche nomdaffichage
+    nombrecompleto nombreamostrar nombreparamostrar mostrarcomo`,
+  first: 'first firstname givenname vorname rufname prenom nombre nombredepila primernombre',
+  middle: `middle middlename additionalname weiterevornamen weiterervorname zweitervorname 2vorname
+    deuxiemeprenom secondprenom autresprenoms segundonombre`,
+  last: `last lastname familyname surname nachname familienname zuname nom nomdefamille apellido apellidos primerapellido`,
+  email: '',
+  phone: '',
+  messenger_handle: 'messengerhandle telegram telegramusername',
+  messenger_number: 'messengernumber whatsapp whatsappnumber whatsappnummer numerowhatsapp numerodewhatsapp',
+  social_handle: 'socialhandle',
+  external_id: 'externalid id',
+  notes:
+    'notes note notizen notiz bemerkungen bemerkung anmerkungen remarques remarque notas nota observaciones',
+  tags: 'tags labels groupmembership etiketten gruppenmitgliedschaft libelles etiquetas',
+  metadata: 'metadata',
 }
+
+/** The words of headers of numbers and addresses, of which one names the kind, and those that say whose or which one. */
+const words = {
+  which: `(?:home|work|business|office|company|main|primary|other|private?|personal|geschaftlich|dienstlich|beruflich|arbeit|firma|
+    haupt|weiteres|andere|bureau|travail|domicile|maison|personnelle?|professionnelle?|principale?|premiere|autre|trabajo|
+    casa|particular|oficina|empresa|primari[ao]|primare|secondary|sekundare|zweite|secondaire|secundari[ao]|iphone|
+    number|nummer|numero|num|nr|no|value|wert|valeur|valor|s|der|des|del?|du|la|le|l|n|\\d)`,
+  mobile: '(?:mobile?|handy|movil|celular|portable|cell)',
+  phone: '(?:telephone|telefono?|phone|tel|fon|ruf)',
+  email: `(?:email|mail|correo|courriel|messagerie|courrier|electroni(?:que|co)|address|adresse|direccion)`,
+}
+const { which, mobile, phone, email } = Object.fromEntries(
+  Object.entries(words).map(([kind, pattern]) => [kind, pattern.replace(/\s/g, '')]),
+) as typeof words
+const phoneHeader = new RegExp(`^(?=.*(?:${mobile}|${phone}))(?:${mobile}|${phone}|${which})+$`)
+const emailHeader = new RegExp(
+  `^(?=.*(?:mail|correo|courriel|messagerie|adresseelectronique))(?:${email}|${which})+$`,
+)
+/** Longer headers are none of these. */
+const maxHeader = 40
 
 export interface Column {
   header: string
@@ -41,15 +60,37 @@ export interface Column {
 
 const meanings = new Map(
   Object.entries(aliases).flatMap(([meaning, headers]) =>
-    headers.map((header, rank) => [header, { meaning: meaning as Meaning, rank }] as const),
+    headers.split(/\s+/).map((header, rank) => [header, { meaning: meaning as Meaning, rank }] as const),
   ),
 )
 
 export function columnsOf(headers: readonly string[]): Column[] {
-  return headers.map((header, index) => {
-    const known = meanings.get(header.toLowerCase().replace(/[\s_-]/g, ''))
-    return { header: header.trim() || `Column ${index + 1}`, ...(known ?? { meaning: 'other', rank: 0 }) }
-  })
+  return headers.map((header, index) => ({
+    header: header.trim() || `Column ${index + 1}`,
+    ...meaningOf(
+      normalizedText(header.slice(0, 200), 'NFKD')
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}]/gu, ''),
+    ),
+  }))
+}
+
+function meaningOf(header: string): Pick<Column, 'meaning' | 'rank'> {
+  const known = header === '' ? undefined : meanings.get(header)
+  if (known !== undefined) return known
+  if (header.length > maxHeader) return { meaning: 'other', rank: 0 }
+  // A second one, as in Home Phone 2.
+  const isLater = /[2-9]|other|autre|weiter|andere|second|sekund|secund|zweite/.test(header)
+  if (phoneHeader.test(header)) return { meaning: 'phone', rank: phoneRank(header) + (isLater ? 10 : 0) }
+  if (emailHeader.test(header)) return { meaning: 'email', rank: isLater ? 10 : 0 }
+  return { meaning: 'other', rank: 0 }
+}
+
+function phoneRank(header: string): number {
+  if (/^(?:telephone|telefono?|phone|tel)(?:number|nummer|nr)?$/.test(header)) return 0
+  if (new RegExp(mobile).test(header)) return 1
+  if (/\d/.test(header)) return 2
+  return /home|priva|domicile|personnel|particular|casa/.test(header) ? 3 : 4
 }
 
 export function isKnown(columns: readonly Column[]): boolean {
@@ -61,7 +102,7 @@ interface Cell extends Column {
 }
 
 /** The contact in a row. Nothing is dropped: what has no field of its own stands in `metadata`. Empty cells say nothing. */
-export function contactIn(columns: readonly Column[], cells: readonly string[]): Partial<NewContact> {
+export function contactIn(columns: readonly Column[], cells: readonly string[]): Omit<Row, 'line'> {
   const filled = cells.flatMap((cell, index): Cell[] => {
     const value = withoutDefusal(cell).trim()
     const unnamed = { header: `Column ${index + 1}`, meaning: 'other' as const, rank: 0 }
@@ -69,32 +110,76 @@ export function contactIn(columns: readonly Column[], cells: readonly string[]):
   })
   const of = (meaning: Meaning) =>
     filled.filter(cell => cell.meaning === meaning).toSorted((one, other) => one.rank - other.rank)
-  const kept: [header: string, value: unknown][] = []
-  const fields: Record<string, string> = {}
-  for (const meaning of Object.keys(aliases) as Meaning[]) {
-    if (meaning === 'tags' || meaning === 'metadata') continue
-    const [first, ...rest] = of(meaning)
-    if (first !== undefined) fields[meaning] = first.value
-    kept.push(...rest.map(entryOf))
-  }
-  kept.push(...of('other').map(entryOf))
+  const { fields, unread, rest } = fieldsIn(of)
+  const { name: full, first, middle, last, ...identifiers } = fields
+  const name = nameIn({ full, first, middle, last }, of)
+  const parts = (['first', 'middle', 'last'] as const).flatMap(meaning => of(meaning).slice(0, 1))
+  const kept = [...rest, ...parts.filter(({ value }) => !name.includes(value)), ...of('other')].map(entryOf)
   for (const { header, value } of of('metadata'))
     kept.push(...Object.entries(objectIn(value) ?? { [header]: value }))
-  // For all headers, also `__proto__`.
-  const metadata = Object.fromEntries(kept)
-  const { name, first, middle, last, ...identifiers } = fields
-  const joined = [first, middle, last].filter(part => part !== undefined).join(' ')
   const tags = of('tags').flatMap(({ value }) => tagsIn(value))
+  const metadata = together(kept)
   return {
-    ...identifiers,
-    ...(name || joined ? { name: name ?? joined } : {}),
-    ...(tags.length > 0 ? { tags } : {}),
-    ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+    fields: {
+      ...identifiers,
+      ...(name === '' ? {} : { name }),
+      ...(tags.length > 0 ? { tags } : {}),
+      ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+    },
+    ...(unread.length > 0 && { unread: unread.join('\n') }),
   }
+}
+
+/** The first value of each field, the others, and those that are not what their column says. */
+function fieldsIn(of: (meaning: Meaning) => Cell[]) {
+  const fields: Record<string, string> = {}
+  const rest: Cell[] = []
+  const unread: string[] = []
+  for (const meaning of Object.keys(aliases) as Meaning[]) {
+    if (meaning === 'tags' || meaning === 'metadata') continue
+    const isListed = isNumber(meaning) || meaning === 'email'
+    const found = isListed ? of(meaning).flatMap(listIn) : of(meaning)
+    const isRead = ({ value }: Cell) => !isNumber(meaning) || readNumber(value) !== undefined
+    const [first, ...others] = found.filter(isRead)
+    if (first !== undefined) fields[meaning] = first.value
+    rest.push(...others)
+    for (const cell of found) if (!isRead(cell)) unread.push(`${cell.header}: ${cell.value}`)
+  }
+  return { fields, rest, unread }
+}
+
+type NameParts = Record<'full' | 'first' | 'middle' | 'last', string | undefined>
+
+/** `Name` beside `Vorname`, without a column for the last name, is the last name. */
+function nameIn({ full, first, middle, last }: NameParts, of: (meaning: Meaning) => Cell[]): string {
+  const isLast = first !== undefined && last === undefined && /^name$/i.test(of('name')[0]?.header ?? '')
+  if (full !== undefined && !(isLast && !full.includes(first))) return full
+  return [first, middle, last ?? full].filter(part => part !== undefined).join(' ')
+}
+
+/** Google writes the values of one kind into one cell; others write several numbers behind one another. */
+function listIn(cell: Cell): Cell[] {
+  const valuesBetween = (separator: RegExp) => {
+    const values = cell.value.split(separator).map(value => value.trim())
+    return values.filter(value => value !== '').map(value => ({ ...cell, value }))
+  }
+  const isWhole = ({ value }: Cell) => (readNumber(value)?.compact.length ?? 0) >= 7
+  const several = valuesBetween(/:::|[\n;,/|]/)
+  return isNumber(cell.meaning) && several.every(isWhole) ? several : valuesBetween(/:::/)
 }
 
 function entryOf({ header, value }: Cell): [header: string, value: unknown] {
   return [header, value]
+}
+
+/** Different values of one header are a list. For all headers, also `__proto__`. */
+function together(entries: readonly (readonly [header: string, value: unknown])[]): Record<string, unknown> {
+  const byHeader = Map.groupBy(entries, ([header]) => header)
+  const unite = (found: (readonly [string, unknown])[]) => {
+    const values = [...new Map(found.map(([, value]) => [JSON.stringify(value), value])).values()]
+    return values.length === 1 ? values[0] : values
+  }
+  return Object.fromEntries([...byHeader].map(([header, found]) => [header, unite(found)]))
 }
 
 /** A JSON array, or texts between commas, semicolons or the separator of Google's labels. */
@@ -125,6 +210,8 @@ export function defused(cell: string): string {
   return /^'*[=+\-@\t\r]/.test(cell) && !phoneNumber.test(cell) ? `'${cell}` : cell
 }
 
+/** `="030 1"` is how tables keep a number a text. */
 function withoutDefusal(cell: string): string {
-  return /^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell
+  const [, text] = /^="([^"]*)"$/.exec(cell) ?? []
+  return text ?? (/^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell)
 }

@@ -3,11 +3,12 @@ import { sql } from 'kysely'
 import { mapInTurns, takeTurns } from '#platform/event-loop/turns.ts'
 import { fitting, listLarge } from '#platform/http/lists/list-large.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
+import type { AddressKey, IdentifyingField } from '#storage/tables/contact-identity.ts'
+import { formerKeysOf, isNumber, keysLike, keysOf } from '#storage/tables/contact-identity.ts'
 import { contactKeys, contactTables } from '#storage/tables/contacts.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Contact, ContactListQuery } from './contacts.schema.ts'
 import { contactSchema } from './contacts.schema.ts'
-import type { IdentifyingField } from './identity.ts'
 
 type Database = Kysely<AgentTables>
 type ContactRow = Selectable<AgentTables['contacts']>
@@ -51,13 +52,55 @@ export async function findContact(database: Database, id: string): Promise<Conta
   return row && toContact(row)
 }
 
-/** Those with one of the keys in this field. */
+/** Those with one of the keys in this field: first as it is, then in other spellings, then of one that was merged into it. */
 export async function findByKeys(database: Database, field: IdentifyingField, keys: readonly string[]) {
-  const key = sql<string>`(${sql.raw(contactKeys[field])})`
+  const like = [...new Set(keys.flatMap(key => keysLike(field, key)))]
   const rows = await database
     .selectFrom('contacts')
     .select(columns)
-    .where(({ eb }) => eb(key, 'in', keys))
+    .where(({ eb }) => eb(keyIn(field), 'in', like))
+    .execute()
+  const isExact = (contact: Contact) =>
+    keysOf(contact).some(([of, key]) => of === field && keys.includes(key))
+  const found = rows.map(toContact).toSorted((one, other) => Number(isExact(other)) - Number(isExact(one)))
+  return [...found, ...(await findFormer(database, field, like))]
+}
+
+/** Those with a number of which one has an extension, and the other has none. */
+export async function findByExtension(database: Database, field: IdentifyingField, key: string) {
+  if (!isNumber(field)) return []
+  const [main = '', extension] = key.split('ext')
+  const rows = await database
+    .selectFrom('contacts')
+    .select(columns)
+    .where(({ eb }) =>
+      extension === undefined
+        ? eb.between(keyIn(field), `${main}ext`, `${main}exu`)
+        : eb(keyIn(field), 'in', keysLike(field, main)),
+    )
+    .limit(2)
+    .execute()
+  return rows.map(toContact)
+}
+
+function keyIn(field: IdentifyingField) {
+  return sql<string>`(${sql.raw(contactKeys[field])})`
+}
+
+/** The contacts that one with this key was merged into. */
+async function findFormer(database: Database, field: AddressKey[0], keys: readonly string[]) {
+  const rows = await database
+    .selectFrom('contacts')
+    .select(columns)
+    .where('id', 'in', of =>
+      of
+        .selectFrom('contact_addresses')
+        .select('contact_id')
+        .where('field', '=', field)
+        .where('key', 'in', keys),
+    )
+    .orderBy('created_at')
+    .orderBy('id')
     .execute()
   return rows.map(toContact)
 }
@@ -72,7 +115,9 @@ export async function findBySocialHandle(database: Database, handle: string): Pr
     .orderBy('id')
     .limit(1)
     .executeTakeFirst()
-  return row && toContact(row)
+  if (row !== undefined) return toContact(row)
+  const [former] = await findFormer(database, 'social_handle', [handle.toLowerCase()])
+  return former
 }
 
 /** All contacts, or those of one name, by name. */
@@ -107,17 +152,31 @@ export function inOrderOf(ids: readonly string[], contacts: readonly Contact[]):
 }
 
 export async function insertContacts(database: Database, contacts: readonly Contact[]): Promise<void> {
-  if (contacts.length > 0) await database.insertInto('contacts').values(contacts.map(toRow)).execute()
+  if (contacts.length === 0) return
+  await database.insertInto('contacts').values(contacts.map(toRow)).execute()
+  for (const contact of contacts) await insertFormerKeys(database, contact)
 }
 
 export async function updateContact(database: Database, contact: Contact): Promise<void> {
   await database.updateTable('contacts').set(toRow(contact)).where('id', '=', contact.id).execute()
+  await deleteFormerKeys(database, contact.id)
+  await insertFormerKeys(database, contact)
 }
 
 /** False if there is none. */
 export async function deleteContact(database: Database, id: string): Promise<boolean> {
   const { numDeletedRows } = await database.deleteFrom('contacts').where('id', '=', id).executeTakeFirst()
+  await deleteFormerKeys(database, id)
   return numDeletedRows > 0n
+}
+
+async function insertFormerKeys(database: Database, { id, metadata }: Contact): Promise<void> {
+  const former = formerKeysOf(metadata).map(([field, key]) => ({ field, key, contact_id: id }))
+  if (former.length > 0) await database.insertInto('contact_addresses').values(former).execute()
+}
+
+async function deleteFormerKeys(database: Database, id: string): Promise<void> {
+  await database.deleteFrom('contact_addresses').where('contact_id', '=', id).execute()
 }
 
 /** Moves the messages of people on channels to the contact that two were merged into. */

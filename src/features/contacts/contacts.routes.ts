@@ -63,8 +63,8 @@ function registerContacts(app: App, { contacts }: Dependencies): void {
     query: resolveQuery,
     answer: resolvedSchema,
     async handle({ agent, query }) {
-      if (Object.keys(query).length === 0)
-        throw invalid('query', 'name an identifier, such as email or phone')
+      if (Object.keys(query).length !== 1)
+        throw invalid('query', 'name exactly one identifier, such as email or phone')
       const resolved = await contacts.resolveAny(agent, query)
       if (resolved === undefined) throw notFound('Contact')
       return resolved

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
-import { identifyingFields } from './identity.ts'
+import { identifyingFields } from '#storage/tables/contact-identity.ts'
 
 const name = Type.String({ maxLength: 300, pattern: '\\S', examples: ['Ada Lovelace'] })
 
@@ -19,9 +19,9 @@ const identifiers = {
     'An address such as ada@example.com; A to Z in any case.',
     '^\\s*([^\\s@]+@[^\\s@]+)?\\s*$',
   ),
-  phone: line(60, 'A phone number, compared by its digits.'),
+  phone: line(60, 'A phone number in any spelling, with the code of its country.'),
   messenger_handle: line(200, 'Telegram handle, with or without @.'),
-  messenger_number: line(60, 'WhatsApp number, compared by its digits.'),
+  messenger_number: line(60, 'WhatsApp number in any spelling.'),
   social_handle: line(200, 'Handle on a social network.'),
   external_id: line(200, 'Id of the contact in another system.'),
 }

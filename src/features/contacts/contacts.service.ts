@@ -3,10 +3,12 @@ import { timestamp } from '#platform/clock.ts'
 import { AppError, invalid, notFound, required } from '#platform/errors.ts'
 import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import { keysOf } from '#storage/tables/contact-identity.ts'
 import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 import type { ContactEvents } from './contacts.events.ts'
 import {
   deleteContact,
+  findByExtension,
   findByKeys,
   findBySocialHandle,
   findContact,
@@ -24,8 +26,8 @@ import type {
   ResolveQuery,
 } from './contacts.schema.ts'
 import { each, fields as optionalTexts } from './contacts.schema.ts'
-import { keysOf } from './identity.ts'
 import { mergeContacts } from './merge-contacts.ts'
+import type { Unread } from './tidy-contact.ts'
 import { tidied } from './tidy-contact.ts'
 
 type Changes = Outbox<ContactEvents>
@@ -37,8 +39,8 @@ interface Dependencies extends ChangeContext<ContactEvents> {
 
 /** The people that an agent knows: each once, in all spellings of their identifiers. */
 export function createContactsService({ transact, countryOf, clock, ids }: Dependencies) {
-  async function tidy<Fields extends ContactChanges>(agentId: string, fields: Fields): Promise<Fields> {
-    return await tidied(fields, await countryOf(agentId))
+  async function tidy<Fields extends ContactChanges>(agentId: string, given: Fields): Promise<Fields> {
+    return withNumbers(await tidied(given, await countryOf(agentId)))
   }
 
   async function change(
@@ -47,8 +49,9 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
     changed: (contact: Contact, transaction: Transaction<AgentTables>) => Contact | Promise<Contact>,
   ): Promise<Contact> {
     return await transact(agent, async (transaction, outbox) => {
-      const contact = await changed(await find(transaction, id), transaction)
-      await requireUnique(transaction, contact)
+      const before = await find(transaction, id)
+      const contact = await changed(before, transaction)
+      await requireUnique(transaction, contact, before)
       await updateContact(transaction, { ...contact, updated_at: timestamp(clock) })
       await outbox.emit('contact.updated', { agentId: agent.agentId, contactId: id })
       return await find(transaction, id)
@@ -90,7 +93,8 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
 
     /** Fields that are not named stay; null removes. */
     async update(agent: AgentHandle, id: string, given: ContactChanges): Promise<Contact> {
-      const { tags, metadata, ...fields } = await tidy(agent.agentId, given)
+      const changes = changesOf(await find(agent.db, id), given)
+      const { tags, metadata, ...fields } = await tidy(agent.agentId, changes)
       const lists = {
         ...(tags === undefined ? {} : { tags: distinct(tags ?? []) }),
         ...(metadata === undefined ? {} : { metadata: metadata ?? {} }),
@@ -117,6 +121,20 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
 
 export type ContactsService = ReturnType<typeof createContactsService>
 
+/** People send back what they read, also numbers that are none by the rules of today. */
+function changesOf(stored: Contact, given: ContactChanges): ContactChanges {
+  const isNew = ([field, value]: [string, unknown]) => value !== stored[field as keyof Contact]
+  return Object.fromEntries(Object.entries(given).filter(isNew))
+}
+
+/** @throws VALIDATION_ERROR for a number that is none */
+function withNumbers<Fields>({ fields, unread: [unread] }: { fields: Fields; unread: Unread[] }): Fields {
+  if (unread === undefined) return fields
+  const text = JSON.stringify(unread.text.slice(0, 60))
+  const example = "write one with its country's code, such as +44 20 7946 0000, and keep other texts in notes"
+  throw invalid(unread.field, `${text} is no phone number; ${example}`)
+}
+
 async function find(database: Database, id: string): Promise<Contact> {
   return required(await findContact(database, id), 'Contact')
 }
@@ -129,13 +147,18 @@ async function resolve(
   for (const [field, key] of keysOf(identity)) {
     const [contact] = await findByKeys(database, field, [key])
     if (contact !== undefined) return { contact, matched_by: field }
+    // Several who share a number are distinguished by their extensions alone.
+    const [one, another] = await findByExtension(database, field, key)
+    if (one !== undefined && another === undefined) return { contact: one, matched_by: field }
   }
   const contact = social_handle && (await findBySocialHandle(database, social_handle))
   return contact ? { contact, matched_by: 'social_handle' } : undefined
 }
 
-async function requireUnique(transaction: Database, contact: Contact): Promise<void> {
-  for (const [field, key] of keysOf(contact)) {
+/** @param before whose identifiers need no check: two contacts of old may be one person by the rules of today. */
+async function requireUnique(transaction: Database, contact: Contact, before?: Contact): Promise<void> {
+  const held = new Set(before && keysOf(before).map(String))
+  for (const [field, key] of keysOf(contact).filter(found => !held.has(String(found)))) {
     const other = (await findByKeys(transaction, field, [key])).find(({ id }) => id !== contact.id)
     if (other !== undefined) throw duplicate(field, other)
   }

@@ -126,6 +126,9 @@ describe('a contact', () => {
     await add({ name: 'Impostor', social_handle: 'ADA.L' })
     expect((await call('GET', '/resolve?social_handle=Ada.L')).body).toMatchObject({ contact: { id } })
     expect((await call('GET', '/resolve?email=nobody@example.com')).status).toBe(404)
+    const eve = await add({ name: 'Eve', phone: '+49 30 5550101 ext. 12' })
+    const found = { body: { contact: { id: eve } } }
+    expect(await call('GET', '/resolve?phone=%2B49(0)30%205550101')).toMatchObject(found)
     expect((await call('GET', '/resolve')).status).toBe(400)
   })
 
@@ -199,6 +202,10 @@ describe('a contact', () => {
       metadata: { plan: 'gold', age: 36, merged: [{ id: from, name: 'Ada L.', 'metadata.plan': 'free' }] },
     })
     expect(await all()).toHaveLength(1)
+    const last = await add({ name: 'A.', email: 'a.l@example.com' })
+    expect((await call('POST', `/${into}/merge`, { from: last })).status).toBe(200)
+    const found = await call('GET', '/resolve?email=A.L@example.com')
+    expect(found.body).toMatchObject({ contact: { id: into } })
     expect((await call('POST', `/${into}/merge`, { from })).status).toBe(404)
     expect((await call('POST', `/${into}/merge`, { from: into })).status).toBe(400)
   })
@@ -311,10 +318,9 @@ describe('an import', () => {
   })
 
   it('updates a contact by rows that name it differently, and renames nobody', async () => {
-    const { importFile, add, all } = await stage()
+    const { importFile, add, all, sql } = await stage()
     await add({ name: 'Ada', email: 'ada@example.com', phone: '+1 555 010' })
-    await add({ name: 'None', phone: '-' })
-    await add({ name: 'None, too', phone: '()' })
+    await sql(`insert into contacts (name, phone) values ('None', '-'), ('None, too', '()')`)
     const file = 'email,phone,tags,notes\nADA@example.com,,vip,first\n,1555010,new,\n'
     expect((await importFile(file)).body).toMatchObject({ imported: 0, updated: 2, skipped: 0 })
     expect((await all())[0]).toMatchObject({ name: 'Ada', tags: ['vip', 'new'], notes: 'first' })

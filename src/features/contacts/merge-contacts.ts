@@ -14,9 +14,10 @@ export function mergeContacts(into: Contact, from: Contact): Contact {
     if (into[field] === null) Object.assign(merged, { [field]: from[field] })
     else lost[field] = from[field]
   }
-  for (const [key, value] of Object.entries(from.metadata))
-    if (Object.hasOwn(into.metadata, key) && JSON.stringify(into.metadata[key]) !== JSON.stringify(value))
+  const { merged: intoBefore = [], ...intoOther } = into.metadata
+  const { merged: fromBefore = [], ...fromOther } = from.metadata
+  for (const [key, value] of Object.entries(fromOther))
+    if (Object.hasOwn(intoOther, key) && JSON.stringify(intoOther[key]) !== JSON.stringify(value))
       lost[`metadata.${key}`] = value
-  const { merged: before = [] } = merged.metadata
-  return { ...merged, metadata: { ...merged.metadata, merged: [before, lost].flat() } }
+  return { ...merged, metadata: { ...merged.metadata, merged: [intoBefore, fromBefore, lost].flat() } }
 }

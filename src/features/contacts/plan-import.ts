@@ -1,16 +1,23 @@
 import { createHash } from 'node:crypto'
+import {
+  formerKeysOf,
+  identifyingFields,
+  keysLike,
+  keysOf,
+  peopleNamedBy,
+} from '#storage/tables/contact-identity.ts'
 import type { AgentDatabase as Database } from '#storage/tables.ts'
 import { findByKeys, readContacts } from './contacts.repository.ts'
 import type { Contact, ImportReport, NewContact } from './contacts.schema.ts'
 import { plainFields } from './contacts.schema.ts'
 import { distinct, newContact } from './contacts.service.ts'
-import type { Identity } from './identity.ts'
-import { identifyingFields, keysOf } from './identity.ts'
 
 /** A row of a file, in which a field names a person. */
 export interface Row {
   line: number
   fields: Partial<NewContact>
+  /** Cells in columns of numbers that hold none, by header; they are added to the notes. */
+  unread?: string
 }
 
 /** The contents of the rows of a file that nothing identifies, and how many rows have each. */
@@ -73,21 +80,22 @@ export async function planImport(
   const known = await findKnown(database, rows)
   const updated = new Map<string, Contact>()
   const plan: Plan = { added: [], updated: [], updatedRows: 0, errors: [], said: new Map() }
-  for (const { line, fields } of rows) {
-    const keys = mapKeys(fields)
+  for (const { line, fields, unread } of rows) {
+    const keys = peopleNamedBy(fields)
     const matches = new Map(keys.flatMap(key => known.get(key) ?? []).map(one => [one.id, one]))
     const [contact] = matches.values()
     if (matches.size > 1) {
       const issue = 'the identifiers of this row belong to different contacts; merge these first'
       plan.errors.push({ line, field: '', issue })
     } else if (contact !== undefined) {
-      const changed = { ...withRow(contact, fields), updated_at: now }
+      const changed = { ...withRow(contact, fields, unread), updated_at: now }
       // A later row may name the same contact by another identifier.
-      for (const key of [...mapKeys(contact), ...mapKeys(changed)]) known.set(key, changed)
+      for (const key of [...formerOf(contact), ...peopleNamedBy(contact), ...peopleNamedBy(changed)])
+        known.set(key, changed)
       updated.set(contact.id, changed)
       plan.updatedRows += 1
     } else {
-      const added = newContact(newId(), { ...fields, name: nameOf(fields) }, now)
+      const added = newContact(newId(), { ...withUnread(fields, unread), name: nameOf(fields) }, now)
       if (keys.length === 0 && isThere(added, said, plan.said)) plan.updatedRows += 1
       else plan.added.push(added)
     }
@@ -101,21 +109,35 @@ export function nameOf(fields: Partial<NewContact>): string {
   return fields.name ?? (first === undefined ? '' : String(fields[first[0]]))
 }
 
-function mapKeys(identity: Identity): string[] {
-  return keysOf(identity).map(([field, key]) => `${field} ${key}`)
+/** The people who were merged into the contact. */
+function formerOf({ metadata }: Contact): string[] {
+  return formerKeysOf(metadata).map(([field, key]) => `${field} ${keysLike(field, key)[0]}`)
+}
+
+/** The fields of the row with what is left of it in the notes. */
+export function withUnread(
+  fields: Partial<NewContact>,
+  unread: string | undefined,
+  before?: string | null,
+): Partial<NewContact> {
+  const notes = fields.notes ?? before ?? ''
+  if (unread === undefined || notes.includes(unread)) return fields
+  return { ...fields, notes: [notes, unread].filter(text => text !== '').join('\n') }
 }
 
 /** The contacts that the rows identify, by field and key. */
 async function findKnown(database: Database, rows: readonly Row[]): Promise<Map<string, Contact>> {
   const keys = rows.flatMap(({ fields }) => keysOf(fields))
-  const known = new Map<string, Contact>()
+  const contacts: Contact[] = []
   for (const field of identifyingFields) {
     const wanted = keys.flatMap(([named, key]) => (named === field ? [key] : []))
     if (wanted.length === 0) continue
-    for (const contact of await findByKeys(database, field, wanted))
-      for (const key of mapKeys(contact)) known.set(key, contact)
+    contacts.push(...(await findByKeys(database, field, wanted)))
   }
-  return known
+  // An address of a contact counts before those of contacts that were merged into another.
+  const known = contacts.flatMap(contact => formerOf(contact).map(key => [key, contact] as const))
+  const own = contacts.flatMap(contact => peopleNamedBy(contact).map(key => [key, contact] as const))
+  return new Map([...known, ...own])
 }
 
 /** Counts the contact as said now, too. */
@@ -136,8 +158,19 @@ export function saidBy(contact: Contact): string {
   return createHash('sha256').update(content).digest('base64')
 }
 
-/** The fields of the row replace those that are known; tags and metadata are added. */
-function withRow(contact: Contact, { tags, metadata, ...fields }: Partial<NewContact>): Contact {
+/**
+ * The fields of the row replace those that are known, but for addresses of contacts that were merged into this one; tags and
+ * metadata are added.
+ */
+function withRow(contact: Contact, row: Partial<NewContact>, unread: string | undefined): Contact {
+  const { tags, metadata, ...fields } = withUnread(row, unread, contact.notes)
+  const former = formerOf(contact)
+  for (const field of identifyingFields)
+    if (
+      contact[field] !== null &&
+      peopleNamedBy({ [field]: fields[field] }).some(one => former.includes(one))
+    )
+      delete fields[field]
   return {
     ...contact,
     ...fields,

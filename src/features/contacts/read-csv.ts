@@ -53,24 +53,27 @@ export async function* readCsv({ descriptor, encoding }: CsvFile): AsyncGenerato
   const { CsvError, parse } = await import('csv-parse')
   const texts = decode(bytesOf(descriptor), encoding)
   const { value: beginning = '' } = texts.next()
+  // The first line of Excel's files may name their delimiter.
+  const [named, separator] = /^\s*"?sep=([^\r\n])"?[,;\t]*(?:\r\n?|\n)/i.exec(beginning) ?? []
   const parser = parse({
-    delimiter: delimiterOf(beginning),
+    delimiter: separator ?? delimiterOf(beginning),
     info: true,
     max_record_size: maxRecordLength,
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: true,
   })
-  parser.write(beginning)
+  parser.write(beginning.slice(named?.length ?? 0))
   // The first of the two to end, also by a reader that has seen enough, ends the other: else its error would be unhandled.
   pipeline(Readable.from(texts), parser, () => {})
-  let line = 1
+  const linesBefore = named?.trim() ? 1 : 0
+  let line = 1 + linesBefore
   try {
     for await (const { record, info } of parser) {
       if (record.length > maxColumns)
         throw invalid('file', `has ${record.length} columns in line ${line}; at most ${maxColumns} are read`)
       yield { line, cells: record }
-      line = info.lines + 1
+      line = info.lines + 1 + linesBefore
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
@@ -80,29 +83,43 @@ export async function* readCsv({ descriptor, encoding }: CsvFile): AsyncGenerato
   }
 }
 
-/** A text without a mark of UTF-16 that is not UTF-8 is Windows-1252. */
+/** Bytes from which UTF-16 is recognised. */
+const beginningBytes = 64
+
+/** Without a mark, texts of which every other byte is zero are UTF-16; those that are not UTF-8 either are Windows-1252. */
 function createDetection() {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  let encoding: 'utf-8' | 'utf-16le' | 'windows-1252' | undefined
+  let isUtf8 = true
+  let beginning = Buffer.alloc(0)
   const tryUtf8 = (chunk?: Buffer) => {
     try {
-      decoder.decode(chunk, { stream: chunk !== undefined })
+      if (isUtf8) decoder.decode(chunk, { stream: chunk !== undefined })
     } catch {
-      encoding = 'windows-1252'
+      isUtf8 = false
     }
   }
-  let isFirst = true
   return {
     see(chunk: Buffer): void {
-      if (isFirst && chunk[0] === 0xff && chunk[1] === 0xfe) encoding = 'utf-16le'
-      isFirst = false
-      if (encoding === undefined) tryUtf8(chunk)
+      if (beginning.length < beginningBytes)
+        beginning = Buffer.concat([beginning, chunk.subarray(0, beginningBytes - beginning.length)])
+      tryUtf8(chunk)
     },
     encoding(): string {
-      if (encoding === undefined) tryUtf8()
-      return encoding ?? 'utf-8'
+      tryUtf8()
+      return utf16Of(beginning) ?? (isUtf8 ? 'utf-8' : 'windows-1252')
     },
   }
+}
+
+function utf16Of(beginning: Buffer): string | undefined {
+  if (beginning.length < 2) return undefined
+  const mark = beginning.readUInt16BE()
+  if (mark === 0xfffe) return 'utf-16le'
+  if (mark === 0xfeff) return 'utf-16be'
+  const zeros = [0, 1].map(from => beginning.filter((byte, at) => byte === 0 && at % 2 === from).length)
+  const [even = 0, odd = 0] = zeros
+  if (Math.max(even, odd) < beginning.length / 4) return undefined
+  return even > odd ? 'utf-16be' : 'utf-16le'
 }
 
 /** A stream would close the file, which belongs to another thread. */

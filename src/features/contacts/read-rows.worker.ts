@@ -3,13 +3,13 @@ import { writeSync } from 'node:fs'
 import type { MessagePort } from 'node:worker_threads'
 import { invalid } from '#platform/errors.ts'
 import { problemOf } from '#platform/schema-check.ts'
+import { peopleNamedBy } from '#storage/tables/contact-identity.ts'
 import type { Column } from './columns.ts'
 import { columnsOf, contactIn, isKnown } from './columns.ts'
 import type { ImportReport, NewContact } from './contacts.schema.ts'
 import { listedErrors, newContactSchema } from './contacts.schema.ts'
-import { keysOf } from './identity.ts'
 import type { Row } from './plan-import.ts'
-import { nameOf } from './plan-import.ts'
+import { nameOf, withUnread } from './plan-import.ts'
 import type { CsvFile, CsvRow } from './read-csv.ts'
 import { readCsv } from './read-csv.ts'
 import { tidied } from './tidy-contact.ts'
@@ -66,14 +66,14 @@ async function read({ file, target, columns, country }: ReadTask): Promise<ReadR
     characters = 0
   }
   for await (const row of contactsIn(readCsv(file), columns)) {
-    const fields = await tidied(row.fields, country)
-    const problem = check(fields)
+    const { fields } = await tidied(row.fields, country)
+    const problem = check(fields, row.unread)
     if (problem !== undefined) {
       found.skipped += 1
       if (found.skipped <= listedErrors) found.errors.push({ line: row.line, ...problem })
       continue
     }
-    const text = JSON.stringify({ line: row.line, fields })
+    const text = JSON.stringify({ ...row, fields })
     texts.push(text)
     characters += text.length
     if (texts.length === portion.rows || characters > portion.characters) write()
@@ -86,7 +86,7 @@ async function read({ file, target, columns, country }: ReadTask): Promise<ReadR
 async function* contactsIn(rows: AsyncIterable<CsvRow>, names: string | undefined): AsyncGenerator<Row> {
   let columns = names === undefined ? undefined : knownColumns(names.split(','), 'columns')
   for await (const { line, cells } of rows) {
-    if (columns !== undefined) yield { line, fields: contactIn(columns, cells) }
+    if (columns !== undefined) yield { line, ...contactIn(columns, cells) }
     else if (cells.some(cell => cell.trim() !== '')) columns = knownColumns(cells, 'file')
   }
 }
@@ -107,15 +107,20 @@ function knownColumns(headers: readonly string[], field: string): Column[] {
 /** Returns the problem of a row, given those before it. */
 function createRowCheck() {
   const seen = new Set<string>()
-  return (fields: Partial<NewContact>): { field: string; issue: string } | undefined => {
-    const keys = keysOf(fields)
+  return (
+    fields: Partial<NewContact>,
+    unread: string | undefined,
+  ): { field: string; issue: string } | undefined => {
     const name = nameOf(fields)
-    if (name === '') return { field: 'name', issue: 'is missing, and so is every identifier' }
-    const problem = problemOf(newContactSchema, { ...fields, name })
+    if (name === '')
+      return { field: 'name', issue: `is missing, and so is every identifier${unread ? `: ${unread}` : ''}` }
+    const problem = problemOf(newContactSchema, { ...withUnread(fields, unread), name })
     if (problem !== undefined) return { field: problem.field, issue: problem.issue }
-    const repeated = keys.find(([field, key]) => seen.has(`${field} ${key}`))
-    if (repeated !== undefined) return { field: repeated[0], issue: 'stands in an earlier row of the file' }
-    for (const [field, key] of keys) seen.add(`${field} ${key}`)
+    const people = peopleNamedBy(fields)
+    const repeated = people.find(person => seen.has(person))
+    if (repeated !== undefined)
+      return { field: repeated.split(' ', 1).join(), issue: 'stands in an earlier row of the file' }
+    for (const person of people) seen.add(person)
     return undefined
   }
 }

@@ -3,7 +3,7 @@ import { declareAgentTables, writable } from './table-set.ts'
 
 /**
  * SQL expressions that distinguish people, the same on every engine: the service and the agent's SQL both write these
- * columns, so a unique index on each expression holds. `identity.ts` of the feature does the same in JavaScript.
+ * columns, so a unique index on each expression holds. `contact-identity.ts` does the same in JavaScript.
  */
 export const contactKeys = {
   email: 'lower(email)',

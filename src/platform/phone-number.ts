@@ -1,0 +1,136 @@
+/** The spellings of telephone numbers: links, labels, trunk zeros, extensions and digits of any script. */
+import type { CountryCode } from 'libphonenumber-js/min'
+import { normalizedText } from './normalized-text.ts'
+
+type Library = typeof import('libphonenumber-js/min')
+
+interface WrittenNumber {
+  /** With plain digits, blanks and hyphens. */
+  plain: string
+  /** The digits, after a `+` where they begin with a country's code. */
+  compact: string
+  /** Whether a zero that is not dialled from abroad stands in parentheses. */
+  hasTrunkZero: boolean
+  extension: string | undefined
+}
+
+/** Longer texts are not read. */
+const maxLength = 200
+/** The digits of an id of WhatsApp, which takes the place of a number. */
+const digitCount = { least: 3, most: 20 }
+
+const link = /^(?:https?:\/\/)?(?:wa\.me\/|api\.whatsapp\.com\/send\/?\?phone=)(?:\+|%2b)?/i
+const messengerId = /^(\d+)@(?:s\.whatsapp\.net|c\.us)$/i
+const label =
+  /^(?:tel(?:e(?:f|ph)one?)?|telefono|phone|ph|p|mobile?|mobiltelefon|mob|m|handy|cell|fon|t|whatsapp|wa|sms|callto)[.: ]+(?=[+(\d])/i
+const context = /;phone-context=(\+[\d().-]+)/i
+const parameters = /;(?!ext=)[a-z-]+=[^;]*/gi
+const extensionWords =
+  'extension|extn|ext|xtn|x|#|durchwahl|dw|nebenstelle|nst|apparat|app|poste|interno|int|anexo|ramal|доб'
+const extensionPattern = new RegExp(
+  `^(.*?)(?:(?:;ext=|[ ,;(-]*(?:${extensionWords})[ .:=#-]*)(\\d{1,8})\\)?|[,;]+ ?(\\d{1,5}))$`,
+  'iu',
+)
+/** A slash is written within numbers, too. */
+const twoNumbers = /(?:\d\D*){7}\/(?:\D*\d){7}/
+
+/** Without the characters that show nothing: soft hyphens, joiners, marks of direction and of byte order. */
+export function withoutInvisible(text: string): string {
+  return text.replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+}
+
+/** Undefined for a text that is no telephone number. */
+export function readNumber(text: string): WrittenNumber | undefined {
+  if (text.length > maxLength) return undefined
+  const digits = normalizedText(withoutInvisible(text), 'NFKC').replace(/\p{Nd}/gu, digitOf)
+  const spelled = digits
+    .replace(/\s+/g, ' ')
+    .replace(/[\p{Pd}\u2212]/gu, '-')
+    .trim()
+  const base = context.exec(spelled)?.[1]
+  const unlabelled = spelled
+    .replace(link, '+')
+    .replace(messengerId, '+$1')
+    .replace(/^'/, '')
+    .replace(label, '')
+    .replace(parameters, '')
+    // A table that was saved with numbers in place of texts.
+    .replace(/^(\+?\d{6,})\.0$/, '$1')
+  const [, main = unlabelled, ending, short] = extensionPattern.exec(unlabelled) ?? []
+  const plain = (base === undefined || main.startsWith('+') ? main : base + main).trim()
+  if (twoNumbers.test(plain) || !/^[\d ()[\]./\\_~·•-]*\+{0,2}[\d ()[\]./\\_~·•-]+$/u.test(plain))
+    return undefined
+  const compact = plain.replace(/[^\d+]/g, '').replace(/^\++(?:00)?/, '+')
+  const count = compact.replace('+', '').length
+  if (!/^\+?\d*[1-9]\d*$/.test(compact) || count < digitCount.least || count > digitCount.most)
+    return undefined
+  return { plain, compact, hasTrunkZero: /\d ?\(0\)/.test(plain), extension: ending ?? short }
+}
+
+/** Decimal digits stand in rows from 0 to 9, in each script. */
+function digitOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  let value = 0
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1
+  return String(value)
+}
+
+/**
+ * The number as it is stored: E.164, or as it was written if that differs in nothing but separators or no country is known;
+ * an extension stands at the end as ` ext. 12`. Undefined for a text that is no telephone number.
+ * @param country of numbers without a country's code, ISO 3166 alpha-2.
+ */
+export async function normalNumber(text: string, country: string | undefined): Promise<string | undefined> {
+  const written = readNumber(text)
+  if (written === undefined) return undefined
+  const { plain, compact, hasTrunkZero, extension } = written
+  const whole = await wholeNumber(written, country)
+  const digits = whole ?? (hasTrunkZero ? plain.replace('(0)', '').replace(/[^\d+]/g, '') : compact)
+  const isAsWritten = /^\+?[\d ()./-]+$/.test(plain) && digits === plain.replace(/[ ()./-]/g, '')
+  const number = isAsWritten ? plain : digits
+  return extension === undefined ? number : `${number} ext. ${extension}`
+}
+
+/** E.164; undefined if no country is known, or the number is none of that country. */
+async function wholeNumber({ compact, hasTrunkZero }: WrittenNumber, country: string | undefined) {
+  // Its tables take 50 ms to load.
+  const library = await import('libphonenumber-js/min')
+  const { isSupportedCountry, parsePhoneNumberFromString: parse } = library
+  const abroad = /^(?:\+|00)(.+)/.exec(compact)?.[1]
+  const whole = abroad === undefined && !hasTrunkZero ? undefined : parse(`+${abroad ?? compact}`)
+  if (whole?.isPossible()) return whole.number
+  if (abroad !== undefined) return undefined
+  if (country !== undefined && isSupportedCountry(country)) return nationalNumber(library, compact, country)
+  // Of North America's prefix; a town that has this code of its own has shorter numbers.
+  const number = /^011\d{10,}$/.test(compact) ? parse(`+${compact.slice(3)}`) : undefined
+  return number?.isValid() ? number.number : undefined
+}
+
+function nationalNumber(
+  { parsePhoneNumberFromString: parse }: Library,
+  compact: string,
+  country: CountryCode,
+): string | undefined {
+  const national = parse(compact, country)
+  // Where the sign before the country's code was left out.
+  const signed = compact.startsWith('0') ? undefined : parse(`+${compact}`)
+  if (signed?.isValid() && signed.countryCallingCode === national?.countryCallingCode) return signed.number
+  const isNational = national?.isValid() || (compact.startsWith('0') && national?.isPossible())
+  return isNational ? national?.number : undefined
+}
+
+/**
+ * The numbers, in digits, that are the same person's on WhatsApp: with and without Argentina's 9, Mexico's 1 and the ninth digit
+ * of Brazil's mobile numbers. The shortest one comes first.
+ */
+export function spellingsOf(number: string): string[] {
+  const [, digits = '', extension = ''] = /^(\d*)(.*)$/s.exec(number) ?? []
+  const [, before, added, after] =
+    /^(54)(9?)(\d{10})$/.exec(digits) ??
+    /^(52)(1?)(\d{10})$/.exec(digits) ??
+    /^(55\d\d)(9?)([6-9]\d{7})$/.exec(digits) ??
+    []
+  if (before === undefined || added === undefined || after === undefined) return [number]
+  const sign = added || { 54: '9', 52: '1' }[before] || '9'
+  return [before + after + extension, before + sign + after + extension]
+}
