@@ -6,8 +6,11 @@ import { buildApp } from '#test/support/build-app.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { passTime } from '#test/support/pass-time.ts'
+import { seededRandom } from '#test/support/random.ts'
+import { zones } from '#test/support/wall-clock-oracle.ts'
 import { startWebhookReceiver } from '#test/support/webhook-receiver.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
+import { formsOf } from '#test/support/written-times.ts'
 import type { ListedTask, Task } from './calendar.schema.ts'
 
 const minute = 60_000
@@ -151,6 +154,20 @@ describe('a task', () => {
     expect(await calendar.list('start=2027-06-09T03:59Z&end=2027-06-09 06:01:00 02')).toMatchObject(
       [given].map(({ status }) => ({ status })),
     )
+  })
+
+  it('begins at any instant, in any of its forms', async () => {
+    const calendar = await calendarOf()
+    const random = seededRandom(37)
+    for (let count = 0; count < 40; count += 1) {
+      const instant = Math.floor((random.next() * Date.UTC(2100, 0)) / 1000) * 1000
+      const start_time = random.pick(
+        formsOf(instant, random.pick(zones), random.pick(['', '25', '250000000'])),
+      )
+      const { body } = await calendar.post({ start_time, timezone: random.pick(zones) })
+      const milliseconds = /[.,]25/.test(start_time) ? 250 : 0
+      expect(body.start_time, start_time).toBe(new Date(instant + milliseconds).toISOString())
+    }
   })
 
   it('names a workflow of its agent', async () => {

@@ -1,9 +1,10 @@
+import { Temporal } from 'temporal-polyfill'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '#test/support/random.ts'
 import { zones } from '#test/support/wall-clock-oracle.ts'
+import { formsOf } from '#test/support/written-times.ts'
 import type { Reading } from './written-time.ts'
 import { readTime, sortableTime } from './written-time.ts'
-import { instantOf, offsetAt } from './zones.ts'
 
 const read = (text: string, reading: Reading = {}) => new Date(readTime('at', text, reading)).toISOString()
 
@@ -168,47 +169,63 @@ describe('a written time', () => {
   })
 })
 
-/** Offsets of a zone, in their spellings. */
-function offsetsAt(instant: number, zone: string): string[] {
-  const offset = offsetAt(instant, zone)
-  const [hours, minutes] = new Date(Math.abs(offset)).toISOString().slice(11, 16).split(':')
-  const spellings = [
-    `:${minutes}:00`,
-    `${minutes}00`,
-    `:${minutes}`,
-    `${minutes}`,
-    ...(minutes === '00' ? [''] : []),
-  ]
-  const signed = spellings.map(rest => (offset < 0 ? '-' : '+') + hours + rest)
-  return offset === 0 ? ['Z', 'z', '-00:00', ...signed] : signed
+/** As it is read here; undefined for what is refused. */
+function ours(text: string, timeZone: string): number | undefined {
+  try {
+    return readTime('at', text, { timeZone })
+  } catch (error) {
+    expect(error, text).toMatchObject({ code: 'VALIDATION_ERROR' })
+    return undefined
+  }
 }
 
-/** The accepted forms of an instant, written in a zone: its parts in every spelling, combined. */
-function formsOf(instant: number, zone: string, fraction: string): string[] {
-  const wall = instant + offsetAt(instant, zone)
-  const [date = '', time = ''] = new Date(wall).toISOString().slice(0, 19).split('T')
-  const offsets = offsetsAt(instant, zone)
-  const zoned = offsets.flatMap(one => [one, ` ${one}`, `${one}[!${zone}]`, `${one}[u-ca=gregory]`])
-  const own = instantOf(wall, zone) === instant ? [`[${zone}]`, `[${zone}][u-ca=hebrew]`] : []
-  return [
-    [date, date.replaceAll('-', '')],
-    ['T', 't', ' '],
-    [time, time.replaceAll(':', '')],
-    fraction === '' ? [''] : [`.${fraction}`, `,${fraction}`],
-    [...zoned, ...own],
-  ].reduce((begun, parts) => begun.flatMap(text => parts.map(part => text + part)))
+/** As Temporal reads it; undefined for what it does not read. */
+function oracle(text: string, timeZone: string): number | undefined {
+  const readings = [
+    () => Temporal.ZonedDateTime.from(text, { offset: 'reject' }).epochMilliseconds,
+    () => (text.includes('[') ? undefined : Temporal.Instant.from(text).epochMilliseconds),
+    () =>
+      text.includes('[')
+        ? undefined
+        : Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds,
+  ]
+  for (const reading of readings)
+    try {
+      return reading()
+    } catch {}
+  return undefined
 }
 
 describe('any instant', () => {
   const random = seededRandom(37)
+  const anyFraction = () => String(random.next()).slice(2, 2 + random.pick([0, 1, 3, 6, 9, 15]))
+  const anySecond = () => Math.floor((random.next() * Date.UTC(2100, 0)) / 1000) * 1000
+
   it.each(zones)('is read back from all of its forms in %s', zone => {
-    for (let count = 0; count < 12; count += 1) {
-      const second = Math.floor(random.next() * Date.UTC(2100, 0)) / 1000
-      const fraction = String(random.next()).slice(2, 2 + random.pick([0, 1, 3, 6, 9, 15]))
-      const instant = Math.floor(second) * 1000
+    for (let count = 0; count < 6; count += 1) {
+      const [instant, fraction] = [anySecond(), anyFraction()]
       const milliseconds = instant + Number(fraction.slice(0, 3).padEnd(3, '0'))
       for (const text of formsOf(instant, zone, fraction))
         expect(readTime('at', text, { timeZone: random.pick(zones) }), text).toBe(milliseconds)
     }
+  })
+
+  it('with a typing error is the one that Temporal reads, or refused', () => {
+    const forms = Array.from({ length: 60 }, () =>
+      formsOf(anySecond(), random.pick(zones), anyFraction().slice(0, 9)),
+    )
+    const timeZone = 'Asia/Kathmandu'
+    let both = 0
+    for (let count = 0; count < 4_000; count += 1) {
+      const text = random.pick(random.pick(forms))
+      const at = Math.floor(random.next() * text.length)
+      const typed = random.pick([...'01234560:-+.,TZ []', ''])
+      const wrong = text.slice(0, at) + typed + text.slice(at + random.pick([0, 1, 1, 2]))
+      const [found, expected] = [ours(wrong, timeZone), oracle(wrong, timeZone)]
+      if (found === undefined || expected === undefined) continue
+      expect(found, wrong).toBe(expected)
+      both += 1
+    }
+    expect(both).toBeGreaterThan(300)
   })
 })
