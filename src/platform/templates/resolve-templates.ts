@@ -172,8 +172,8 @@ export function templateProblem(text: string): string | undefined {
 const maxShown = 60
 
 /** The paths of the templates in a text, and the texts around them, of which there is one more. */
-export function splitTemplates(text: string): { texts: string[]; paths: string[] } {
-  const pieces = [...piecesOf(text)]
+export function splitTemplates(text: string, isJson = false): { texts: string[]; paths: string[] } {
+  const pieces = [...piecesOf(text, isJson)]
   return {
     texts: pieces.map(piece => piece.text),
     paths: pieces.flatMap(piece => piece.path ?? []),

@@ -1,8 +1,8 @@
 import { invalid } from '#platform/errors.ts'
+import type { EncodedBody } from '#platform/outbound/multipart.ts'
 import { encodeValue } from '#platform/outbound/percent-encoding.ts'
-import type { EncodedBody } from './encoded-body.ts'
 import type { FormField, RequestBody } from './http-configuration.ts'
-import { encodeMultipart } from './multipart.ts'
+import { multipartOf } from './multipart.ts'
 import { stylePairs } from './serialize-argument.ts'
 import { isRecord, textOf } from './values.ts'
 
@@ -31,11 +31,11 @@ export function encodeBody({ argument, mediaType, fields = [] }: RequestBody, va
   }
   if (!isRecord(value)) throw invalid(argument, 'must be an object, since it is sent as a form')
   if (kind === 'form') return { contentType: mediaType, body: encodeForm(value, fields) }
-  return encodeMultipart(value, fields)
+  return multipartOf(value, fields)
 }
 
 /** Lists repeat their field; objects are JSON, unless the document specifies a style for them. */
-export function encodeForm(values: Record<string, unknown>, fields: readonly FormField[] = []): string {
+function encodeForm(values: Record<string, unknown>, fields: readonly FormField[]): string {
   const known = new Map(fields.map(field => [field.name, field]))
   const pairs = Object.entries(values).flatMap(([name, value]) => {
     const { style, explode = style === undefined || style === 'form' } = known.get(name) ?? {}

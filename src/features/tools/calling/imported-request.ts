@@ -1,10 +1,10 @@
 import { invalid } from '#platform/errors.ts'
 import { isConnectionHeader, isHeaderName, requireHeaderValue } from '#platform/outbound/header-rules.ts'
+import type { EncodedBody } from '#platform/outbound/multipart.ts'
 import { encodeLiteralPath, encodeValue, isDotSegment } from '#platform/outbound/percent-encoding.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import { applyCredentials } from './credentials.ts'
 import { encodeBody } from './encode-body.ts'
-import type { EncodedBody } from './encoded-body.ts'
 import type {
   Arguments,
   Credentials,

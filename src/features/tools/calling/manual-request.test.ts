@@ -83,6 +83,39 @@ describe('the body', () => {
     })
   })
 
+  test.each<[string, unknown, Record<string, unknown>, string]>([
+    ['urlencoded', 'tag={tags}&b={b}', { tags: ['x y', '&'], b: 1 }, 'tag=x%20y&tag=%26&b=1'],
+    [
+      'urlencoded',
+      { 'tag[]': '{tags}', fix: ['A', 2], none: '{none}' },
+      { tags: ['x y'] },
+      'tag%5B%5D=x+y&fix=A&fix=2',
+    ],
+    ['urlencoded', undefined, { tags: ['x', 'y'], none: null }, 'tags=x&tags=y'],
+  ])('forms repeat the fields of lists: %s %j', (_, body, values, expected) => {
+    const headers = '{"content-type": "application/x-www-form-urlencoded"}'
+    expect(sent({ headers, ...(body !== undefined && { body }) }, values)).toEqual({
+      body: expected,
+      type: 'application/x-www-form-urlencoded',
+    })
+  })
+
+  test('multipart forms are real, and no form holds objects', () => {
+    const headers = '{"content-type": "multipart/form-data"}'
+    const { body, type } = sent({ headers, body: { a: '{a}' } }, { a: 'x\r\n--y' })
+    const boundary = String(type).split('boundary=')[1]
+    expect(Buffer.from(body as Uint8Array).toString()).toBe(
+      `--${boundary}\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n--y\r\n--${boundary}--\r\n`,
+    )
+    expect(sent({ headers }, { a: 1 }).type).toMatch(/boundary=/)
+    expect(() => sent({ headers, body: 'a={a}' }, { a: 1 })).toThrow(/object of fields/)
+    for (const others of [
+      { headers },
+      { headers: headers.replace('multipart/form-data', 'application/x-www-form-urlencoded') },
+    ])
+      expect(() => sent(others, { a: { b: 1 } })).toThrow(/a: holds an object/)
+  })
+
   test('arguments without a place are the body of a POST, and left out beside a template', () => {
     expect(sent({}, { a: 1, b: null })).toEqual({ body: '{"a":1,"b":null}', type: 'application/json' })
     expect(sent({ url: 'https://a.example.com/{a}' }, { a: 1, b: 2 }).body).toBe('{"b":2}')

@@ -1,17 +1,18 @@
 import { invalid } from '#platform/errors.ts'
 import type { AddressTemplate } from '#platform/outbound/address-template.ts'
 import { joinAddress, splitAddress } from '#platform/outbound/address-template.ts'
+import { encodeFields, fieldText, fieldTexts, multipartTextProblem } from '#platform/outbound/form-body.ts'
 import { isConnectionHeader, mayHoldSecret, requireHeaderValue } from '#platform/outbound/header-rules.ts'
+import type { EncodedBody } from '#platform/outbound/multipart.ts'
 import { encodeLiteralPath, encodeValue, isDotSegment } from '#platform/outbound/percent-encoding.ts'
-import { encodeForm } from './encode-body.ts'
 import type { Arguments, HttpRequest, ManualConfiguration } from './http-configuration.ts'
 import type { BodyTemplate } from './manual-template.ts'
-import { bodyTemplateOf, contentTypeOf, parseHeaders, placeholdersIn } from './manual-template.ts'
+import { bodyTemplateOf, parseHeaders, placeholdersIn } from './manual-template.ts'
 import type { LookUp } from './placeholders.ts'
-import { fillJson, fillText, lookUpIn, namesIn } from './placeholders.ts'
+import { fillJson, fillText, lookUpIn, namesIn, wholeName } from './placeholders.ts'
 import type { Pair } from './serialize-argument.ts'
 import { stylePairs } from './serialize-argument.ts'
-import { textOf } from './values.ts'
+import { isRecord, textOf } from './values.ts'
 
 /** Methods whose other arguments go into the query. */
 const queryMethods = new Set(['GET', 'DELETE', 'HEAD'])
@@ -26,14 +27,15 @@ export function manualRequest(configuration: ManualConfiguration, values: Argume
   const lookUp = lookUpIn(values)
   const rest = unusedArguments(configuration, values)
   const body = bodyTemplateOf(configuration, headers)
-  const sent = bodyOf(body, lookUp, method, rest, contentTypeOf(headers))
+  const isWritten = body.kind !== 'none' || (!queryMethods.has(method) && Object.keys(rest).length > 0)
+  const sent = isWritten ? bodyOf(body, lookUp, rest, headers) : undefined
   return {
     url: addressOf(template, lookUp, queryMethods.has(method) ? rest : {}),
     method,
     headers: Object.fromEntries([
       ['accept', 'application/json, */*;q=0.5'],
-      ...(sent === undefined ? [] : [['content-type', sent.contentType] satisfies Pair]),
       ...headersOf(headers, lookUp),
+      ...(sent === undefined ? [] : [['content-type', sent.contentType] satisfies Pair]),
     ]),
     body: sent?.body ?? null,
     secretHeaders: headers.map(([name]) => name.toLowerCase()).filter(mayHoldSecret),
@@ -114,30 +116,37 @@ function headersOf(headers: readonly Pair[], lookUp: LookUp): Pair[] {
     })
 }
 
-interface SentBody {
-  contentType: string
-  body: string
-}
-
 function bodyOf(
   template: BodyTemplate,
   lookUp: LookUp,
-  method: string,
   rest: Arguments,
-  contentType: string | undefined,
-): SentBody | undefined {
-  if (template.kind === 'json') {
-    const filled = fillJson(template.value, lookUp)
-    return { contentType: 'application/json', body: JSON.stringify(filled ?? null) }
+  headers: readonly Pair[],
+): EncodedBody {
+  const given = headersOf(headers, lookUp).find(([name]) => name === 'content-type')?.[1]
+  if (template.kind === 'form') return { contentType: given ?? '', body: fillForm(template.text, lookUp) }
+  if (template.kind === 'text') {
+    const problem = multipartTextProblem(given ?? '', namesIn(template.text).length > 0)
+    if (problem !== undefined) throw invalid('body', problem)
+    const contentType = given ?? 'text/plain; charset=utf-8'
+    return { contentType, body: fillText(template.text, lookUp, textOf) }
   }
-  if (template.kind === 'text')
-    return { contentType: 'text/plain; charset=utf-8', body: fillText(template.text, lookUp, textOf) }
-  if (template.kind === 'form') {
-    const body = fillText(template.text, lookUp, value => encodeValue(textOf(value)))
-    return { contentType: 'application/x-www-form-urlencoded', body }
-  }
-  if (queryMethods.has(method) || Object.keys(rest).length === 0) return undefined
-  if (contentType?.startsWith('application/x-www-form-urlencoded'))
-    return { contentType, body: encodeForm(rest) }
-  return { contentType: 'application/json', body: JSON.stringify(rest) }
+  const value = (template.kind === 'json' ? fillJson(template.value, lookUp) : rest) ?? null
+  const json = { contentType: given ?? 'application/json', body: JSON.stringify(value) }
+  return encodeFields(isRecord(value) ? withoutNull(value) : value, given ?? '') ?? json
+}
+
+function withoutNull(fields: Arguments): Arguments {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => (value ?? null) !== null))
+}
+
+/** A placeholder that is the whole value of a field may be a list. */
+function fillForm(text: string, lookUp: LookUp): string {
+  const fill = (part: string) => fillText(part, lookUp, (value, name) => encodeValue(fieldText(name, value)))
+  const pairs = text.split('&').flatMap(pair => {
+    const at = pair.indexOf('=') + 1
+    const whole = at === 0 ? undefined : wholeName(pair.slice(at))
+    if (whole === undefined) return fill(pair)
+    return fieldTexts(whole, lookUp(whole)).map(one => fill(pair.slice(0, at)) + encodeValue(one))
+  })
+  return pairs.join('&')
 }

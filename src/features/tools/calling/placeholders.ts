@@ -36,6 +36,11 @@ export function namesIn(text: string): string[] {
   return [...text.matchAll(placeholder)].map(([, found = '']) => found)
 }
 
+/** The name of the placeholder that a text is, and nothing else. */
+export function wholeName(text: string): string | undefined {
+  return wholePlaceholder.exec(text)?.[1]
+}
+
 /** Whether there are braces that do not enclose a name. */
 export function hasStrayBrace(text: string): boolean {
   return /[{}]/.test(text.replace(placeholder, ''))
@@ -68,7 +73,7 @@ export function parseJsonTemplate(text: string): { value: unknown } | undefined 
 /** Fills a JSON value whose strings contain placeholders. Members without a value are left out. */
 export function fillJson(template: unknown, lookUp: LookUp): unknown {
   if (typeof template === 'string') {
-    const [, whole] = wholePlaceholder.exec(template) ?? []
+    const whole = wholeName(template)
     return whole === undefined ? fillText(template, lookUp, textOf) : lookUp(whole)
   }
   if (Array.isArray(template)) return template.map(item => fillJson(item, lookUp) ?? null)
@@ -83,7 +88,7 @@ export function fillJson(template: unknown, lookUp: LookUp): unknown {
 /** Names in a JSON template; `isWhole` says whether all its places accept a value of any type. */
 export function namesInJson(template: unknown): { name: string; isWhole: boolean }[] {
   if (typeof template === 'string') {
-    const [, whole] = wholePlaceholder.exec(template) ?? []
+    const whole = wholeName(template)
     if (whole !== undefined) return [{ name: whole, isWhole: true }]
     return namesIn(template).map(found => ({ name: found, isWhole: false }))
   }

@@ -1,5 +1,6 @@
 import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
 import { splitAddress } from '#platform/outbound/address-template.ts'
+import { multipartTextProblem } from '#platform/outbound/form-body.ts'
 import { isConnectionHeader, isHeaderName } from '#platform/outbound/header-rules.ts'
 import { isDotSegment } from '#platform/outbound/percent-encoding.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
@@ -9,7 +10,7 @@ import type { ImportedConfiguration, ManualConfiguration } from './http-configur
 import { importedConfigurationSchema, manualConfigurationSchema } from './http-configuration.ts'
 import { bodyTemplateOf, contentTypeOf, parseHeaders } from './manual-template.ts'
 import { isUsableSchema } from './parameters-schema.ts'
-import { hasStrayBrace } from './placeholders.ts'
+import { hasStrayBrace, namesIn } from './placeholders.ts'
 import { isRecord, textOf } from './values.ts'
 
 const maxParametersLength = 32_000
@@ -117,6 +118,8 @@ function bodyProblem(configuration: ManualConfiguration): SchemaProblem | undefi
     return problem('body', `must not be nested more than ${maxLevels} levels deep`)
   if (template.kind !== 'text') return undefined
   const contentType = contentTypeOf(headers)
+  const ofForm = multipartTextProblem(contentType ?? '', namesIn(template.text).length > 0)
+  if (ofForm !== undefined) return problem('body', ofForm)
   if (contentType === undefined ? /^\s*[[{]/.test(template.text) : /[/+]json\b/.test(contentType)) {
     return problem('body', 'is not valid JSON; correct it, or name another Content-Type in the headers')
   }

@@ -67,6 +67,123 @@ describe('a request', () => {
     expect(await headersOf('/one')).toMatchObject({ 'set-cookie': 'a=1' })
   })
 
+  const hostile = 'a"\\\n\u2028&b=1\r\n--","admin":true,"x":"'
+  const json = { 'Content-Type': 'application/json' }
+  const form = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }
+  const input = { t: hostile, list: ['x y', 'ü', 1], n: 5, none: null, o: { a: 1 }, made: '{"a":[1]}' }
+
+  it.each<[string, Record<string, string>, unknown]>([
+    ['{"admin":false,"text":"{{t}}"}', json, { admin: false, text: hostile }],
+    [
+      '{"a":"<{{n}}>","n":{{n}},"all":{{list}},"gone":{{none}}}',
+      json,
+      { a: '<5>', n: 5, all: input.list, gone: null },
+    ],
+    [
+      '{"o":{{o}},"v":[1]}',
+      { 'content-type': 'application/vnd.api+json; charset=utf-8' },
+      { o: { a: 1 }, v: [1] },
+    ],
+    ['[{{t}}, {"{{t}}": 1}]', {}, [hostile, { [hostile]: 1 }]],
+    ['{{made}}', json, { a: [1] }],
+    ['{{t}}', json, hostile],
+    ['{{list}}', json, input.list],
+  ])('escapes values in the JSON text %s', async (body, headers, expected) => {
+    const { status } = await agent.runNode(request('/', { method: 'POST', headers, body }), input)
+    expect(status).toBe('complete')
+    expect(last()?.body).toEqual(expected)
+  })
+
+  it.each<[unknown, [string, string][]]>([
+    [
+      { 'tag[]': '{{list}}', b: [true, null] },
+      [
+        ['tag[]', 'x y'],
+        ['tag[]', 'ü'],
+        ['tag[]', '1'],
+        ['b', 'true'],
+        ['b', ''],
+      ],
+    ],
+    [
+      { t: '{{t}}', none: '{{none}}', empty: [] },
+      [
+        ['t', hostile],
+        ['none', ''],
+      ],
+    ],
+    [
+      't={{t}}&tag={{ list }}&n=<{{n}}>&f',
+      [
+        ['t', hostile],
+        ['tag', 'x y'],
+        ['tag', 'ü'],
+        ['tag', '1'],
+        ['n', '<5>'],
+        ['f', ''],
+      ],
+    ],
+    ['{{t}}={{t}}', [[hostile, hostile]]],
+    ['{{o}}', [['a', '1']]],
+  ])('encodes values in the form %j', async (body, expected) => {
+    const { status } = await agent.runNode(request('/', { method: 'POST', headers: form, body }), input)
+    expect(status).toBe('complete')
+    expect([...new URLSearchParams(String(last()?.body))]).toEqual(expected)
+    expect(last()?.headers).toMatchObject(form)
+  })
+
+  it.each([
+    ['application/x-www-form-urlencoded', { a: '{{o}}' }, /a: holds an object/],
+    ['application/x-www-form-urlencoded', { a: [['x']] }, /a: holds a list/],
+    ['application/x-www-form-urlencoded', 'a={{o}}', /a: holds an object/],
+    ['application/x-www-form-urlencoded', 'a=<{{list}}>', /holds a list/],
+    ['application/x-www-form-urlencoded', ['a'], /object of fields/],
+    ['multipart/form-data', { a: { b: 1 } }, /a: holds an object/],
+    ['multipart/form-data', '{{t}}', /object of fields/],
+    ['multipart/form-data', { a: { filename: 'a', data: '!' } }, /a.data: is not base64/],
+    [
+      'multipart/form-data',
+      { a: { filename: 'a', data: '', content_type: 'a/b\r\nX: y' } },
+      /a.content_type/,
+    ],
+  ])('does not send as %s: %j', async (type, body, message) => {
+    const node = request('/', { method: 'POST', headers: { 'Content-Type': type }, body })
+    const { status, error } = await agent.runNode(node, input)
+    expect([status, error]).toEqual(['errored', expect.stringMatching(message)])
+  })
+
+  it('has a multipart form with boundary, fields and files', async () => {
+    const file = { filename: 'a"\r\nX-Y: z.txt', content_type: 'text/plain', data: btoa('0\u0001\r\n--form') }
+    const body = { 'n"\r\nX: y': '{{t}}', tags: '{{list}}', file: [file, { filename: 'b', data: '' }] }
+    const headers = { 'Content-Type': 'multipart/form-data; boundary=mine' }
+    const { status } = await agent.runNode(request('/', { method: 'POST', headers, body }), input)
+    expect(status).toBe('complete')
+    const { body: sent, headers: received } = last() ?? {}
+    const read = await new Response(String(sent), {
+      headers: { 'content-type': String(received?.['content-type']) },
+    }).formData()
+    const found = await Promise.all(
+      [...read].map(async ([name, value]) => [
+        name,
+        typeof value === 'string' ? value : [value.name, value.type, await value.text()],
+      ]),
+    )
+    expect(found).toEqual([
+      ['n"\r\nX: y', hostile],
+      ['tags', 'x y'],
+      ['tags', 'ü'],
+      ['tags', '1'],
+      ['file', ['a"\r\nX-Y: z.txt', 'text/plain', '0\u0001\r\n--form']],
+      ['file', ['b', 'application/octet-stream', '']],
+    ])
+    for (const text of ['a={{t}}', '--x'])
+      expect(
+        await agent.save(
+          request('/', { method: 'POST', headers: { 'Content-Type': 'multipart/form-data' }, body: text }),
+        ),
+      ).toMatchObject({ status: 400 })
+  })
+
   it('has a text, a form or no body, and no key where it only reads', async () => {
     await agent.runNode(request('/', { method: 'PUT', body: 'Total: {{order.total}}' }), { order })
     expect(last()).toMatchObject({ body: 'Total: 7.5', headers: { 'content-type': /^text\/plain/ } })

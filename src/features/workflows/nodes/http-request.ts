@@ -21,6 +21,7 @@ import type { Templates } from '#platform/templates/resolve-templates.ts'
 import { splitTemplates, textOf } from '#platform/templates/resolve-templates.ts'
 import type { DataProblem } from './node-type.ts'
 import { defineNode, maxTimeoutSeconds, nodeData } from './node-type.ts'
+import { encodeRequestBody, writtenBodyProblem } from './request-body.ts'
 
 const schema = nodeData({
   method: Type.Optional(Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])),
@@ -43,7 +44,7 @@ const passing: readonly number[] = [408, 425, 429]
 /** Sends one request to a server that the workflow's author has named. */
 export const createHttpRequest = (outbound: Outbound) =>
   defineNode(schema, {
-    literal: ['url', 'headers'],
+    literal: ['url', 'headers', 'body'],
     problem: data => addressProblem(data) ?? headersProblem(data) ?? bodyProblem(data),
     protect(data, before, at) {
       const isSameOrigin = before !== undefined && originOf(before.data) === originOf(data)
@@ -58,12 +59,13 @@ export const createHttpRequest = (outbound: Outbound) =>
     async run({ data, secrets, templates, key, signal, now }) {
       const { method = 'GET', fail_on_status = true } = data
       const given = await headersOf(data, secrets, templates)
-      const content = contentOf(data, given['content-type'])
+      const body = readingMethods.includes(method) ? null : data.body
+      const content = await encodeRequestBody(body, given['content-type'], templates)
       const headers = {
         accept: 'application/json, */*;q=0.5',
         ...(method !== 'GET' && { 'idempotency-key': key }),
-        ...(content && { 'content-type': content.type }),
         ...given,
+        ...(content && { 'content-type': content.contentType }),
       }
       const answer = await outbound.fetch(await addressOf(data, templates), {
         method,
@@ -101,8 +103,12 @@ function headersProblem({ headers = {} }: Data): DataProblem | undefined {
   return problems.find(problem => problem !== undefined)
 }
 
-function bodyProblem({ method = 'GET', body = '' }: Data): DataProblem | undefined {
-  if (body === null || body === '' || !readingMethods.includes(method)) return undefined
+function bodyProblem({ method = 'GET', body = '', headers = {} }: Data): DataProblem | undefined {
+  if (body === null || body === '') return undefined
+  const [, type = ''] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type') ?? []
+  const issue = writtenBodyProblem(body, type)
+  if (issue !== undefined) return { field: 'body', issue }
+  if (!readingMethods.includes(method)) return undefined
   return { field: 'body', issue: `can't be sent with ${method}: leave it out, or choose another method` }
 }
 
@@ -148,15 +154,6 @@ async function headersOf({ headers = {} }: Data, secrets: HeaderSecrets, templat
   for (const [name, value] of putSecrets(Object.entries(headers), secrets))
     filled.push([name.toLowerCase(), requireHeaderValue(`headers.${name}`, await templates.fill(value))])
   return Object.fromEntries(filled) as Record<string, string>
-}
-
-function contentOf({ method = 'GET', body = null }: Data, given = '') {
-  if (body === null || body === '' || readingMethods.includes(method)) return undefined
-  if (typeof body === 'string') return { type: 'text/plain; charset=utf-8', body }
-  const isForm = given.toLowerCase().startsWith('application/x-www-form-urlencoded')
-  if (!isForm) return { type: 'application/json', body: JSON.stringify(body) }
-  const fields = Object.entries(Object(body)).map(([name, value]): [string, string] => [name, textOf(value)])
-  return { type: given, body: new URLSearchParams(fields).toString() }
 }
 
 /** The parts of a sealed header that a server could repeat; templates in it stand for what the execution shows anyway. */

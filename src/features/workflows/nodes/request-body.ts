@@ -1,0 +1,95 @@
+/** Bodies of requests: values are escaped as the content type says, so that none of them changes what is around it. */
+import { invalid } from '#platform/errors.ts'
+import {
+  encodeFields,
+  fieldText,
+  fieldTexts,
+  formKindOf,
+  multipartTextProblem,
+} from '#platform/outbound/form-body.ts'
+import type { EncodedBody } from '#platform/outbound/multipart.ts'
+import { encodeValue } from '#platform/outbound/percent-encoding.ts'
+import type { Templates } from '#platform/templates/resolve-templates.ts'
+import { splitTemplates } from '#platform/templates/resolve-templates.ts'
+
+/** Why a body can't be sent under a content type as it is written. */
+export function writtenBodyProblem(body: unknown, contentType: string): string | undefined {
+  if (typeof body !== 'string' || isTemplate(body)) return undefined
+  return multipartTextProblem(contentType, hasTemplate(body))
+}
+
+/** Undefined for no body. */
+export async function encodeRequestBody(
+  written: unknown,
+  given: string | undefined,
+  templates: Templates,
+): Promise<EncodedBody | undefined> {
+  if (typeof written === 'string' && written !== '' && !isTemplate(written))
+    return await encodeText(written, given, templates)
+  const body = (await templates.resolve(written)) ?? ''
+  if (body === '') return undefined
+  if (typeof body === 'string') return wholeText(body, given)
+  return (
+    encodeFields(body, given ?? '') ?? {
+      contentType: given ?? 'application/json',
+      body: JSON.stringify(body),
+    }
+  )
+}
+
+const plainText = 'text/plain; charset=utf-8'
+
+function wholeText(body: string, contentType = plainText): EncodedBody {
+  const problem = multipartTextProblem(contentType, true)
+  if (problem !== undefined) throw invalid('body', problem)
+  return { contentType, body: isJson(contentType) && !isJsonText(body) ? JSON.stringify(body) : body }
+}
+
+async function encodeText(text: string, contentType = plainText, templates: Templates): Promise<EncodedBody> {
+  const problem = multipartTextProblem(contentType, hasTemplate(text))
+  if (problem !== undefined) throw invalid('body', problem)
+  if (isJson(contentType) || (contentType === plainText && isJsonText(text)))
+    return { contentType, body: await templates.fillJson(text) }
+  const isForm = formKindOf(contentType) === 'urlencoded'
+  return { contentType, body: await (isForm ? fillForm(text, templates) : templates.fill(text)) }
+}
+
+function isJson(contentType: string): boolean {
+  return /json\b/i.test(contentType)
+}
+
+/** Whether it is one template, which may be a value of any type. */
+function isTemplate(text: string): boolean {
+  const { texts, paths } = splitTemplates(text)
+  return paths.length === 1 && texts.join('') === ''
+}
+
+function hasTemplate(text: string): boolean {
+  return splitTemplates(text).paths.length > 0
+}
+
+/** Whether it is JSON with any values in the place of its templates. */
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(splitTemplates(text, true).texts.join('0'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A template that is the whole value of a field may be a list. */
+async function fillForm(text: string, templates: Templates): Promise<string> {
+  const pairs: string[] = []
+  for (const pair of text.match(/(?:\{\{[^{}]*\}\}|[^&])+/g) ?? []) {
+    const name = pair.slice(0, pair.indexOf('=') + 1)
+    const value = pair.slice(name.length)
+    const fill = (part: string) => templates.fill(part, one => encodeValue(fieldText(part, one)))
+    if (name === '' || !isTemplate(value)) pairs.push(await fill(pair))
+    else {
+      const [filled, list] = [await fill(name), await templates.resolve(value)]
+      pairs.push(...fieldTexts(name.slice(0, -1), list).map(one => filled + encodeValue(one)))
+    }
+  }
+  return pairs.join('&')
+}
