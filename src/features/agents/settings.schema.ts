@@ -82,6 +82,11 @@ export const settingsChangesSchema = Type.Object(
         description: "Size of the model's context window in tokens, for question and answer together.",
       }),
     ),
+    llm_tools: nullable(
+      Type.Enum(['auto', 'off'], {
+        description: "Whether the agent's model is offered tools. `off`: never.",
+      }),
+    ),
     system_prompt: nullable(Type.String({ maxLength: 100_000 })),
     llm_base_url: nullable(Type.String({ maxLength: 2000 })),
     embedding_provider: nullable(Type.Enum(['builtin', 'openai', 'openai-compatible', 'google', 'local'])),
@@ -154,6 +159,7 @@ export const settingsSchema = Type.Object(
     llm_model: Type.String(),
     llm_temperature: Type.Number(),
     llm_context_window: Type.Optional(Type.Integer()),
+    llm_tools: Type.Optional(Type.String()),
     system_prompt: Type.Optional(Type.String()),
     llm_base_url: Type.Optional(Type.String()),
     embedding_provider: Type.Optional(Type.String()),

@@ -54,6 +54,12 @@ const messageMetadataSchema = Type.Object({
   tainted: Type.Optional(
     Type.Boolean({ description: 'The message, or the context of the model, contains text from outsiders.' }),
   ),
+  reasoning: Type.Optional(
+    Type.String({ description: 'What the model thought before it answered, at most 32 KB of it.' }),
+  ),
+  toolsUnsupported: Type.Optional(
+    Type.Boolean({ description: 'The model takes no tools, so it answered without them.' }),
+  ),
   toolsLeftOut: Type.Optional(
     Type.Integer({ description: 'Tools that were not offered to the model because there were too many.' }),
   ),

@@ -122,11 +122,14 @@ describe(`sending a message ${row('POST /api/agents/{id}/chat')}`, () => {
     expect(model.questions().at(-1)).not.toHaveProperty('tools')
   })
 
-  it('keeps an answer without text', async () => {
+  it('says where the model gave an empty answer', async () => {
     model.next({ stream: wireForm('openai', [openaiChunk({}, 'stop')]) })
     const { status, body } = await send({ content: 'Say nothing.' })
-    expect(status).toBe(200)
-    expect(body.assistantMessage.content).toBe('')
+    expect(status).toBe(500)
+    expect(body).toMatchObject({
+      error: expect.stringContaining('gave an empty answer'),
+      code: 'MODEL_ERROR',
+    })
   })
 
   it('says where the model was cut off by the most tokens that it may answer with', async () => {

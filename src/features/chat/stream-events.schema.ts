@@ -22,6 +22,12 @@ const turnEvents = [
     delta: Type.String(),
     index: Type.Integer({ description: 'Index of the delta, from 0.' }),
   }),
+  event('content_replaced', 'ContentReplacedEvent', {
+    content: Type.String({
+      description:
+        'All content so far. Sent when content turned out to be reasoning, which is no part of the answer.',
+    }),
+  }),
   event('tool_call', 'ToolCallEvent', toolCallSchema.properties),
   event('takeover_requested', 'TakeoverRequestedEvent', {
     session_id: Type.String(),

@@ -1,45 +1,38 @@
-import type { AnswerPart, StreamPart } from '../language-model/language-model.ts'
-import { UnreadableAnswer } from './call-failure.ts'
+import type { FinishPart, StreamPart } from '../language-model/language-model.ts'
+import type { ContentOptions } from './answer-content.ts'
+import { createAnswerContent } from './answer-content.ts'
+import { EmptyAnswer, UnreadableAnswer } from './call-failure.ts'
 import type { Fields } from './chunk.ts'
 import { countOf, fieldsOf, isFields, textOf } from './chunk.ts'
-import { createToolCalls } from './tool-calls.ts'
+import type { StreamEvent } from './event-data.ts'
+import { isCutOff, meaningOf } from './event-meaning.ts'
 
-type Finish = Extract<AnswerPart, { type: 'finish' }>
-type Block = 'text' | 'reasoning'
-
-/** Turns the chunks of an answer into parts. Must not throw: an error is emitted as the last part. */
+/** Turns the events of an answer into parts. Must not throw: an error is emitted as the last part. */
 export interface AnswerReader {
-  /** Takes the data of one event. */
-  read(data: string): void
-  /** The stream ends. */
-  end(): void
+  read(event: StreamEvent): void
+  /** The stream ends with these events, the last of which may be cut off. */
+  end(events: readonly StreamEvent[]): void
   /** The stream ends, because of this error. */
   fail(error: unknown): void
   /** Whether the last part has been emitted: what comes after it is not read. */
   isOver(): boolean
 }
 
-export function createAnswerReader(emit: (part: StreamPart) => void): AnswerReader {
-  const calls = createToolCalls()
-  const { say, close } = createBlocks(emit)
+export interface ReaderOptions extends ContentOptions {
+  /** The answer may say nothing, since it follows the results of tools. */
+  mayBeEmpty?: boolean
+}
+
+export function createAnswerReader(
+  emit: (part: StreamPart) => void,
+  { mayBeEmpty = false, ...options }: ReaderOptions = {},
+): AnswerReader {
+  const content = createAnswerContent(emit, options)
   let usage: Fields | undefined
   let reason: string | undefined
-  let hasRefused = false
+  let hasDelta = false
   let hasBegun = false
   let isOver = false
-
-  function takeDelta({ content, reasoning_content, reasoning, refusal, tool_calls }: Fields): void {
-    const thought = textOf(reasoning_content) ?? textOf(reasoning)
-    if (thought !== undefined) say('reasoning', thought)
-    if (typeof content !== 'string') for (const [type, text] of piecesOf(content)) say(type, text)
-    else if (content !== '') say('text', content)
-    const refused = textOf(refusal)
-    if (refused !== undefined) {
-      hasRefused = true
-      say('text', refused)
-    }
-    if (Array.isArray(tool_calls)) for (const call of tool_calls) calls.add(call)
-  }
 
   function fail(error: unknown): void {
     isOver = true
@@ -51,108 +44,74 @@ export function createAnswerReader(emit: (part: StreamPart) => void): AnswerRead
     if (isFields(chunk.usage)) usage = chunk.usage
     const choice = fieldsOf(Array.isArray(chunk.choices) ? chunk.choices[0] : undefined)
     reason = textOf(choice.finish_reason) ?? reason
-    if (isFields(choice.delta)) takeDelta(choice.delta)
+    hasDelta = content.take(fieldsOf(choice.delta)) || hasDelta
+    // Some servers repeat the whole message at the end of its deltas.
+    if (!hasDelta) content.take(fieldsOf(choice.message))
+    const failure = failureOf(choice)
+    if (failure !== undefined) fail(failure)
   }
 
-  function finish(): void {
+  /** `isMarked`: the server says that this is the end, or the answer came in one piece. */
+  function finish(isMarked: boolean): void {
     isOver = true
-    close()
+    content.end()
     if (!hasBegun) throw new UnreadableAnswer('The answer is no stream of chunks.')
-    if (reason !== undefined) for (const call of calls.finish()) emit(call)
-    const unified = reason === undefined ? 'interrupted' : finishReasonOf(reason, hasRefused)
+    const calls = reason !== undefined || isMarked ? content.calls() : []
+    const isEmpty = !content.hasText() && calls.length === 0
+    const end = reason ?? (isMarked && (mayBeEmpty || !isEmpty) ? 'stop' : undefined)
+    const unified = end === undefined ? 'interrupted' : finishReasonOf(end, content.hasRefused())
+    if (isEmpty && !mayBeEmpty && end !== undefined && unified !== 'length') throw new EmptyAnswer(end)
+    for (const call of calls) emit(call)
     emit({ type: 'finish', finishReason: { unified, raw: reason }, usage: usageOf(usage) })
   }
 
-  function read(data: string): void {
-    if (data === '[DONE]') {
-      finish()
-      return
+  function take(event: StreamEvent): void {
+    const meaning = meaningOf(event)
+    if (meaning.kind === 'error') fail(meaning.error)
+    if (meaning.kind === 'done') finish(true)
+    if (meaning.kind !== 'chunk') return
+    takeChunk(meaning.chunk)
+    if (meaning.isWhole && !isOver) finish(true)
+  }
+
+  function guarded(run: () => void): void {
+    try {
+      if (!isOver) run()
+    } catch (error) {
+      fail(error)
     }
-    const chunk = parsed(data)
-    const error = errorIn(chunk)
-    if (error !== undefined) fail(error)
-    else takeChunk(fieldsOf(chunk))
   }
 
   return {
-    read(data) {
-      try {
-        if (!isOver) read(data)
-      } catch (error) {
-        fail(error)
-      }
-    },
-    end() {
-      try {
-        if (!isOver) finish()
-      } catch (error) {
-        fail(error)
-      }
+    read: event => guarded(() => take(event)),
+    end(events) {
+      for (const event of events) if (!isCutOff(event)) guarded(() => take(event))
+      guarded(() => finish(false))
     },
     fail,
     isOver: () => isOver,
   }
 }
 
-/** Text and reasoning are blocks with a start and an end; one ends where the other starts. */
-function createBlocks(emit: (part: StreamPart) => void) {
-  let open: Block | undefined
-
-  function close(): void {
-    if (open !== undefined) emit({ type: `${open}-end`, id: open })
-    open = undefined
-  }
-
-  function say(type: Block, delta: string): void {
-    if (open !== type) {
-      close()
-      emit({ type: `${type}-start`, id: type })
-      open = type
-    }
-    emit({ type: `${type}-delta`, id: type, delta })
-  }
-
-  return { say, close }
+/** The failure of a choice, which OpenRouter puts there, or the one that its finish reason says. */
+function failureOf({ error, finish_reason: reason }: Fields): unknown {
+  if (error) return isFields(error) ? error : { message: String(error) }
+  return failed.test(textOf(reason) ?? '') ? { message: reason, code: 502 } : undefined
 }
 
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch (cause) {
-    throw new UnreadableAnswer('A chunk of the answer is not JSON.', cause)
-  }
-}
+/** Ends that are failures: OpenRouter's `error`, Zhipu's `network_error`, DeepSeek's lack of resources, vLLM's `abort`. */
+const failed = /^(\w*error|insufficient_system_resource|abort(ed)?)$/i
+/** `model_length` is Mistral's, `max_tokens` that of gateways to Anthropic and Google. */
+const cutOff = /^(model_)?length$|^max_(output_|completion_|new_)?tokens$/i
 
-/**
- * The problem of a chunk: the error that it contains, which providers phrase in several ways, or that it is not a
- * chunk.
- */
-function errorIn(chunk: unknown): unknown {
-  if (!isFields(chunk)) return new UnreadableAnswer('A chunk of the answer is no object.')
-  if (chunk.error) return isFields(chunk.error) ? chunk.error : { message: String(chunk.error) }
-  if (Array.isArray(chunk.choices) || isFields(chunk.usage)) return undefined
-  return chunk.object === 'error' ? chunk : new UnreadableAnswer('A chunk of the answer has no choices.')
-}
-
-/** Content as a list of parts, some of which may be reasoning, as Mistral's models send it. */
-function* piecesOf(content: unknown): Generator<[Block, string]> {
-  for (const part of Array.isArray(content) ? content : []) {
-    const { type, text, thinking } = fieldsOf(part)
-    if (type === 'text' && textOf(text)) yield ['text', String(text)]
-    if (type !== 'thinking' || !Array.isArray(thinking)) continue
-    const thought = thinking.map(piece => textOf(fieldsOf(piece).text) ?? '').join('')
-    if (thought !== '') yield ['reasoning', thought]
-  }
-}
-
-function finishReasonOf(reason: string, hasRefused: boolean): Finish['finishReason']['unified'] {
+function finishReasonOf(reason: string, hasRefused: boolean): FinishPart['finishReason']['unified'] {
+  if (cutOff.test(reason)) return 'length'
+  if (/^(content_filter|safety|sensitive)$/i.test(reason)) return 'content-filter'
   if (reason === 'stop') return hasRefused ? 'content-filter' : 'stop'
-  if (reason === 'length') return 'length'
-  if (reason === 'content_filter') return 'content-filter'
   return reason === 'tool_calls' || reason === 'function_call' ? 'tool-calls' : 'other'
 }
 
-function usageOf(usage: Fields | undefined): Finish['usage'] {
+function usageOf(usage: Fields | undefined): FinishPart['usage'] {
   const input = countOf(usage?.prompt_tokens)
   const output = countOf(usage?.completion_tokens)
   const cached = countOf(fieldsOf(usage?.prompt_tokens_details).cached_tokens)

@@ -1,5 +1,6 @@
 import type { Parts, StreamPart } from '../language-model/language-model.ts'
 import type { Reply } from '../transport/send.ts'
+import type { ReaderOptions } from './answer-reader.ts'
 import { createAnswerReader } from './answer-reader.ts'
 import { brokenConnection, UnreadableAnswer } from './call-failure.ts'
 import { createEventData } from './event-data.ts'
@@ -14,11 +15,11 @@ const drainMs = 1000
 const maxBytes = 32 * 1024 * 1024
 
 /** The parts of a streamed answer, which is read only as fast as they are consumed. */
-export function answerStream({ body, status }: Reply): Parts<StreamPart> {
+export function answerStream({ body, status }: Reply, options: ReaderOptions = {}): Parts<StreamPart> {
   return take =>
     new Promise((resolve, reject) => {
       const events = createEventData()
-      const reader = createAnswerReader(give)
+      const reader = createAnswerReader(give, options)
       let size = 0
       let timeout: NodeJS.Timeout | undefined
       let isOver = false
@@ -56,14 +57,17 @@ export function answerStream({ body, status }: Reply): Parts<StreamPart> {
           try {
             size += bytes.byteLength
             if (size > maxBytes) throw new UnreadableAnswer('The answer has no end.')
-            for (const data of events.read(bytes)) reader.read(data)
+            for (const event of events.read(bytes)) reader.read(event)
           } catch (error) {
             fail(error)
           }
         },
         end() {
-          for (const data of events.end()) reader.read(data)
-          reader.end()
+          try {
+            reader.end(events.end())
+          } catch (error) {
+            fail(error)
+          }
           clearTimeout(timeout)
         },
         fail(error) {

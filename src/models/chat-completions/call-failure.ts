@@ -1,6 +1,7 @@
 import { AppError } from '#platform/errors.ts'
 import { beginningOf } from '../transport/body.ts'
 import type { Reply } from '../transport/send.ts'
+import { firstOf } from './chunk.ts'
 
 // A static import would load `WebSocket` and the rest of undici, and every start would wait for them.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
@@ -79,6 +80,14 @@ export class UnreadableAnswer extends Error {
   }
 }
 
+/** An answer that ended without text and calls; `reason` is its finish reason. */
+export class EmptyAnswer extends Error {
+  constructor(reason: string) {
+    super(`The answer is empty; it ended with ${reason.slice(0, 100)}.`)
+    this.name = 'EmptyAnswer'
+  }
+}
+
 /** An answer that is an error by its status. Only the beginning of its body is read: it is evidence, not an answer. */
 export async function refusal({ status, headers, body }: Reply): Promise<CallFailure> {
   if (status >= 300 && status <= 399) {
@@ -89,7 +98,7 @@ export async function refusal({ status, headers, body }: Reply): Promise<CallFai
   // A refusal that is cut off is still a refusal.
   const begun = await beginningOf(body, maxBytes).catch(() => undefined)
   const responseBody = Buffer.from(begun?.bytes ?? []).toString('utf8')
-  const data = parsed(responseBody)
+  const data = firstOf(parsed(responseBody))
   const message = messageIn(data) ?? STATUS_CODES[status] ?? ''
   return new CallFailure(message, { statusCode: status, responseHeaders: headers, responseBody, data })
 }

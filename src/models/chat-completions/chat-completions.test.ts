@@ -88,8 +88,9 @@ describe.each(ways)('by %s', (_way, send) => {
       const odd = [{ content: null }, { content: '' }, { refusal: false, content: 3 }, {}].map(delta =>
         openaiChunk(delta),
       )
-      const { parts } = await ask(streamOf(...odd, openaiChunk({}, 'stop')))
-      expect(parts.map(part => part.type)).toEqual(['finish'])
+      const { parts, error } = await ask(streamOf(...odd, openaiChunk({}, 'stop')))
+      expect(parts).toEqual([])
+      expect(error).toMatchObject({ code: 'MODEL_ERROR', message: expect.stringContaining('empty answer') })
     })
   })
 
@@ -120,6 +121,10 @@ describe.each(ways)('by %s', (_way, send) => {
       ['length', 'length'],
       ['content_filter', 'content-filter'],
       ['function_call', 'tool-calls'],
+      ['model_length', 'length'],
+      ['max_tokens', 'length'],
+      ['MAX_OUTPUT_TOKENS', 'length'],
+      ['sensitive', 'content-filter'],
       ['eos', 'other'],
     ])('%s means %s', async (raw, unified) => {
       const { finish } = await ask(streamOf(openaiChunk({ content: 'Hi' }, raw)))
@@ -252,6 +257,49 @@ describe.each(ways)('by %s', (_way, send) => {
         calls(['a', 'f', '{"x":1}']),
       ],
       [
+        'whose arguments come at the next index',
+        [begin(0, 'a', 'f', '{"x":1}'), begin(0, 'b', 'f'), go(1, '{"x":2}')],
+        calls(['a', 'f', '{"x":1}'], ['b', 'f', '{"x":2}']),
+      ],
+      [
+        'whose arguments come at the next index, in pieces, with an id',
+        [begin(0, 'a', 'f', '{"x":1}'), begin(0, 'b', 'g'), go(1, '{"x"', 'b'), go(1, ':2}', 'b')],
+        calls(['a', 'f', '{"x":1}'], ['b', 'g', '{"x":2}']),
+      ],
+      [
+        'whose indexes count the deltas',
+        [begin(0, 'a', 'f'), go(1, '{"x"'), go(2, ':1}'), begin(3, 'b', 'g'), go(4, '{}')],
+        calls(['a', 'f', '{"x":1}'], ['b', 'g', '{}']),
+      ],
+      [
+        'by id, with indexes that all differ',
+        [begin(0, 'a', 'f', '{"x"'), begin(1, 'b', 'g', '{"y"'), go(2, ':1}', 'a'), go(3, ':2}', 'b')],
+        calls(['a', 'f', '{"x":1}'], ['b', 'g', '{"y":2}']),
+      ],
+      [
+        'repeated as a whole',
+        [begin(0, 'a', 'f', '{"x":'), go(0, '1}'), begin(0, 'a', 'f', '{"x":1}')],
+        calls(['a', 'f', '{"x":1}']),
+      ],
+      ...['{}', 'null', '"null"', '""', '"{}"', '{ }'].map((nothing): [string, object[], object[]] => [
+        `with ${nothing} before the arguments`,
+        [begin(0, 'a', 'f', nothing), go(0, ''), go(0, '{"x"'), go(0, ':1}')],
+        calls(['a', 'f', '{"x":1}']),
+      ]),
+      [
+        'with {} before the arguments, and the name again',
+        [
+          begin(0, 'a', 'f', '{}'),
+          begin(0, 'a', 'f', '{"x":1}'),
+          begin(1, 'b', 'f', '{'),
+          go(1, '}'),
+          go(1, '{"x":2}'),
+        ],
+        calls(['a', 'f', '{"x":1}'], ['b', 'f', '{"x":2}']),
+      ],
+      ['with {} alone', [begin(0, 'a', 'f', '{}')], calls(['a', 'f', '{}'])],
+      ['with null alone', [begin(0, 'a', 'f', 'null')], calls(['a', 'f', '{}'])],
+      [
         'followed by an empty delta',
         [begin(0, 'a', 'f', '{}'), {}, begin(1, undefined, '')],
         calls(['a', 'f', '{}']),
@@ -261,6 +309,47 @@ describe.each(ways)('by %s', (_way, send) => {
       expect(error).toBeUndefined()
       expect(toolCalls).toEqual(expected)
       expect(finish?.unified).toBe('tool-calls')
+    })
+
+    const offered = ['search_knowledge', 'getTime', 'a_b', 'a-b'].map(name => ({
+      type: 'function' as const,
+      name,
+      inputSchema: {},
+    }))
+
+    test.each([
+      ['search_knowledge', 'search_knowledge'],
+      [' search_knowledge\n', 'search_knowledge'],
+      ['search-knowledge', 'search_knowledge'],
+      ['search.knowledge', 'search_knowledge'],
+      ['SearchKnowledge', 'search_knowledge'],
+      ['SEARCH_KNOWLEDGE', 'search_knowledge'],
+      ['get_time', 'getTime'],
+      ['a-b', 'a-b'],
+      ['a.b', 'a.b'],
+      ['search knowledge', 'search knowledge'],
+      ['search', 'search'],
+    ])('of %j are calls of %j', async (name, meant) => {
+      const { toolCalls } = await ask(callsOf(begin(0, 'a', name, '{}')), question('Hi', { tools: offered }))
+      expect(toolCalls.map(({ toolName }) => toolName)).toEqual([meant])
+    })
+
+    test('may come in a message, or as a function_call', async () => {
+      const message = { role: 'assistant', content: 'Well', tool_calls: [begin(0, 'a', 'f', '{"x":1}')] }
+      const choices = [{ index: 0, message, finish_reason: 'tool_calls' }]
+      const expected = { error: undefined, toolCalls: calls(['a', 'f', '{"x":1}']) }
+      expect(await ask(streamOf({ choices }))).toMatchObject({ ...expected, text: 'Well' })
+      expect(await ask({ json: { object: 'chat.completion', choices } })).toMatchObject({
+        ...expected,
+        text: 'Well',
+      })
+      const former = [{ name: 'f', arguments: '{"x"' }, { arguments: ':1}' }].map(function_call =>
+        openaiChunk({ function_call }),
+      )
+      expect(await ask(streamOf(...former, openaiChunk({}, 'function_call')))).toMatchObject({
+        error: undefined,
+        toolCalls: calls([some, 'f', '{"x":1}']),
+      })
     })
 
     test('without a name can not be made', async () => {
@@ -319,18 +408,57 @@ describe.each(ways)('by %s', (_way, send) => {
       ['with a status', { error: { message: 'x', code: 429 }, choices: [] }, 'rate limiting'],
       ['as a word', { error: 'overheated' }, 'is failing'],
       ['as an object of its own', { object: 'error', message: 'bad', code: 400 }, 'refused the request'],
-      ['that is no chunk', { hello: 1 }, "can't be read"],
-      ['that is a list', [], "can't be read"],
+      ['in a list', [{ error: { message: 'x', code: 401 } }], 'refused the configured key'],
+      ['in its choice', { choices: [{ delta: {}, error: { message: 'x', code: 502 } }] }, 'is failing'],
+      ['as its finish reason', openaiChunk({ content: '' }, 'error'), 'is failing'],
+      ['as a finish reason of Zhipu', openaiChunk({}, 'network_error'), 'is failing'],
+      ['as a finish reason of DeepSeek', openaiChunk({}, 'insufficient_system_resource'), 'is failing'],
+      ['with its status outside', { error: 'x', status: 429 }, 'rate limiting'],
+      ['as a detail', { detail: 'Rate limit exceeded' }, 'rate limiting'],
+      ['without an object around it', { message: 'Insufficient credits', code: 402 }, 'credit'],
     ])('%s comes after what was said', async (_, event, words) => {
       const { text, error } = await ask(streamOf(begun, event, begun, openaiChunk({}, 'stop')))
       expect(text).toBe('Hi')
       expect(error).toMatchObject({ code: 'MODEL_ERROR', message: expect.stringContaining(words) })
     })
 
-    test('a stream without its finish reason broke off, with or without [DONE]', async () => {
-      const brokeOff = { code: 'MODEL_ERROR', message: expect.stringContaining('broke off') }
-      expect((await ask(streamOf(begun))).error).toMatchObject(brokeOff)
-      expect((await ask({ stream: wireForm('openai', [begun]).slice(0, 1) })).error).toMatchObject(brokeOff)
+    test.each<[string, string[]]>([
+      ['without anything', wireForm('openai', [begun]).slice(0, 1)],
+      [
+        'with a chunk that was cut off',
+        [...wireForm('openai', [begun]).slice(0, 1), 'data: {"choices":[{"del'],
+      ],
+      ['with [DONE], but nothing said', wireForm('openai', [openaiChunk({ role: 'assistant' })])],
+    ])('a stream without its finish reason, ended %s, broke off', async (_, stream) => {
+      expect((await ask({ stream })).error).toMatchObject({
+        code: 'MODEL_ERROR',
+        message: expect.stringContaining('broke off'),
+      })
+    })
+
+    test.each<[string, object[]]>([
+      ['text', [begun]],
+      ['a finish reason that is null', [begun, openaiChunk({}, null)]],
+      ['an empty finish reason', [openaiChunk({ content: 'Hi' }, '')]],
+      ['usage alone', [begun, { choices: [], usage: { prompt_tokens: 1 } }]],
+    ])('[DONE] ends what was said, after %s', async (_, chunks) => {
+      expect(await ask(streamOf(...chunks))).toMatchObject({ text: 'Hi', error: undefined })
+    })
+
+    test.each([
+      ['an object', '{"hello":1}'],
+      ['an empty object', '{}'],
+      ['a list', '[]'],
+      ['null', 'null'],
+      ['a word', 'ping'],
+      ['a comment', ': keepalive'],
+      ['nothing', ''],
+      ['an empty list of choices', '{"choices":[]}'],
+      ['a ping of Anthropic', '{"type":"ping"}'],
+    ])('is not %s, which is skipped', async (_, data) => {
+      const [hi = '', ...rest] = openaiText('Hi', ' there')
+      const answer = await ask({ stream: [`data: ${data}\n\n`, hi, `data:${data}\n\n`, ...rest] })
+      expect(answer).toMatchObject({ text: 'Hi there', error: undefined })
     })
 
     test.each<[string, Reply]>([
@@ -340,6 +468,72 @@ describe.each(ways)('by %s', (_way, send) => {
       ['a line without end', { stream: Array.from({ length: 6 }, () => 'x'.repeat(1_000_000)) }],
     ])('%s is no answer', async (_, reply) => {
       expect((await ask(reply)).error).toMatchObject({ code: 'MODEL_ERROR' })
+    })
+  })
+
+  describe('a body that is no stream', () => {
+    const completion = (fields: object) => ({
+      object: 'chat.completion',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, ...fields }],
+      usage: { prompt_tokens: 3, completion_tokens: 1 },
+    })
+
+    test.each<[string, Reply]>([
+      ['a completion', { json: completion({ finish_reason: 'stop' }) }],
+      ['a completion without a reason', { json: completion({ finish_reason: null }) }],
+      ['a completion after blanks', { text: `\n  \n${JSON.stringify(completion({}), null, 2)}\n` }],
+      ['a completion that is labelled as a stream', { stream: [JSON.stringify(completion({}))] }],
+      ['a completion as the only event', streamOf(completion({}))],
+      ['deltas, and all of it again as a message', streamOf(openaiChunk({ content: 'Hi' }), completion({}))],
+    ])('may be %s', async (_, reply) => {
+      expect(await ask(reply)).toMatchObject({ text: 'Hi', error: undefined })
+    })
+
+    const error = (fields: object) => ({ error: { message: 'x', ...fields } })
+    test.each<[string, Reply, string]>([
+      ['a 402', { json: error({ code: 402 }) }, 'credit'],
+      ['a 402 in a text', { json: error({ code: '402' }) }, 'credit'],
+      [
+        'a 401, after blanks',
+        { text: `\n \n\n${JSON.stringify(error({ code: 401 }))}` },
+        'refused the configured key',
+      ],
+      ['a 429 labelled as a stream', { stream: [JSON.stringify(error({ code: 429 }))] }, 'rate limiting'],
+      ['a 429 in several lines', { text: JSON.stringify(error({ code: 429 }), null, 2) }, 'rate limiting'],
+      ['a type', { json: error({ type: 'authentication_error' }) }, 'refused the configured key'],
+      ['words', { json: error({ message: 'Insufficient credits' }) }, 'credit'],
+      ['a text', { json: { error: 'Rate limit reached' } }, 'rate limiting'],
+      ['a list', { json: [error({ code: 429, status: 'RESOURCE_EXHAUSTED' })] }, 'rate limiting'],
+      [
+        'an event of the type error',
+        { stream: [`event: error\ndata: ${JSON.stringify(error({ type: 'overloaded_error' }))}\n\n`] },
+        'is failing',
+      ],
+      [
+        'an event of the type error, in words',
+        { stream: ['event: error\ndata: rate limit exceeded\n\n'] },
+        'rate limiting',
+      ],
+      [
+        'a field error',
+        { stream: ['error: {"code":400,"type":"exceed_context_size_error"}\n\n'] },
+        'too long',
+      ],
+      [
+        'an error before [DONE]',
+        { stream: [`${JSON.stringify(error({ code: 402 }))}\n\ndata: [DONE]\n\n`] },
+        'credit',
+      ],
+    ])('may be an error: %s', async (_, reply, words) => {
+      expect((await ask(reply)).error).toMatchObject({ message: expect.stringContaining(words) })
+    })
+
+    test('is asked for again if its error may pass, and not otherwise', async () => {
+      expect((await ask({ json: error({ code: 502 }) })).requests).toHaveLength(3)
+      expect((await ask({ json: error({ code: 402 }) })).requests).toHaveLength(1)
+      expect(
+        (await ask({ status: 500, json: error({ message: 'Context size has been exceeded.' }) })).requests,
+      ).toHaveLength(1)
     })
   })
 

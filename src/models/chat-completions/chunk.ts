@@ -17,3 +17,8 @@ export function textOf(value: unknown): string | undefined {
 export function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
+
+/** Google wraps errors in a list of one. */
+export function firstOf(value: unknown): unknown {
+  return Array.isArray(value) ? value[0] : value
+}

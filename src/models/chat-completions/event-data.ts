@@ -1,74 +1,84 @@
-import { StringDecoder } from 'node:string_decoder'
 import { UnreadableAnswer } from './call-failure.ts'
+import { createLines, maxCharacters } from './lines.ts'
 
-/** Maximum length of an event in characters: a server that never ends its line must not fill the memory. */
-const maxCharacters = 4_000_000
-
-/** Takes the bytes of a stream of server-sent events as they arrive, split anywhere, and returns the data of its events. */
-export interface EventData {
-  /** The data of the events that this piece completes. Throws UnreadableAnswer for an endless event. */
-  read(piece: Uint8Array): string[]
-  /** The data of a last event without its blank line; to be called once the stream has ended. */
-  end(): string[]
+export interface StreamEvent {
+  /** `message` unless the event names another type; `document` for JSON outside of any event. */
+  type: string
+  data: string
 }
 
-/** Comments and fields other than `data` are skipped; lines end with LF or CRLF. */
+/** Takes the bytes of a stream of server-sent events as they arrive, split anywhere, and returns its events. */
+export interface EventData {
+  /** The events that this piece completes. Throws UnreadableAnswer for an endless event. */
+  read(piece: Uint8Array): StreamEvent[]
+  /** A last event without its blank line; to be called once the stream has ended. */
+  end(): StreamEvent[]
+}
+
+/**
+ * Server-sent events by the WHATWG's standard (HTML, 9.2.6), with two additions for servers that break it: a line
+ * `error: …` is an event of that type, as llama.cpp sends it, and lines of JSON outside of any field, such as a proxy's
+ * error or a whole completion, are one event of the type `document`. A last event without its blank line counts.
+ */
 export function createEventData(): EventData {
-  const decoder = new StringDecoder('utf8')
-  /** The pieces of the incomplete line: joined only once, since a line may arrive in very many. */
-  let pieces: string[] = []
+  const lines = createLines(takeLine)
+  let events: StreamEvent[] = []
   /** The data lines of the incomplete event, joined by LF. */
   let data: string | undefined
-  /** Characters of those lines and of the pieces. */
+  let type = ''
+  /** Lines of JSON that belong to no field. */
+  let document: string[] = []
+  /** Characters of the incomplete event and of those lines. */
   let characters = 0
-  let hasBegun = false
 
-  /** A byte order mark may precede the first line. */
-  function textOf(piece: Uint8Array): string {
-    const text = decoder.write(piece)
-    if (hasBegun || text === '') return text
-    hasBegun = true
-    return text.startsWith('\uFEFF') ? text.slice(1) : text
+  function endDocument(): void {
+    if (document.length > 0) events.push({ type: 'document', data: document.join('\n') })
+    document = []
   }
 
-  function take(line: string, events: string[]): void {
+  function endEvent(): void {
+    if (data !== undefined) events.push({ type: type === '' ? 'message' : type, data })
+    data = undefined
+    type = ''
+    if (document.length === 0) characters = 0
+  }
+
+  function takeField(name: string | undefined, value: string): void {
+    endDocument()
+    if (name === 'data') data = data === undefined ? value : `${data}\n${value}`
+    else if (name === 'event') type = value
+    else if (name === 'error') events.push({ type: 'error', data: value })
+  }
+
+  function takeLine(line: string): void {
     if (line === '') {
-      if (data !== undefined) events.push(data)
-      data = undefined
-      characters = 0
-    } else if (line.startsWith('data:')) {
-      const value = line.slice(line[5] === ' ' ? 6 : 5)
-      data = data === undefined ? value : `${data}\n${value}`
-      characters += line.length
+      endEvent()
+      return
     }
-  }
-
-  /** The line that this text completes, without its line end. */
-  function lineOf(text: string): string {
-    const isTorn = pieces.length > 0
-    const line = isTorn ? pieces.join('') + text : text
-    if (isTorn) {
-      characters -= line.length - text.length
-      pieces = []
-    }
-    return line.endsWith('\r') ? line.slice(0, -1) : line
-  }
-
-  function takeLines(text: string): string[] {
-    const events: string[] = []
-    let start = 0
-    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
-      take(lineOf(text.slice(start, end)), events)
-      start = end + 1
-    }
-    if (start < text.length) pieces.push(text.slice(start))
-    characters += text.length - start
+    characters += line.length
     if (characters > maxCharacters) throw new UnreadableAnswer('An event has no end.')
-    return events
+    const field = /^(data|event|error|id|retry)(?:: ?|$)/.exec(line)
+    if (field !== null) takeField(field[1], line.slice(field[0].length))
+    else if (document.length > 0 || /^\s*[{[]/.test(line)) document.push(line)
+    else characters -= line.length
+  }
+
+  function taken(): StreamEvent[] {
+    const complete = events
+    events = []
+    return complete
   }
 
   return {
-    read: piece => takeLines(textOf(piece)),
-    end: () => takeLines(`${decoder.end()}\n\n`),
+    read(piece) {
+      lines.read(piece)
+      return taken()
+    },
+    end() {
+      lines.end()
+      endEvent()
+      endDocument()
+      return taken()
+    },
   }
 }

@@ -20,26 +20,11 @@ export function requestBody(model: string, options: CallOptions) {
     top_p: topP,
     stop: stopSequences,
     seed,
-    messages: withUsersJoined(prompt).flatMap(messagesOf),
+    messages: prompt.flatMap(messagesOf),
     ...(tools.length === 0 ? {} : { tools: tools.map(toolOf), tool_choice: choiceOf(toolChoice) }),
     stream: true,
     stream_options: { include_usage: true },
   }
-}
-
-/**
- * Consecutive messages of a user, as after a failed turn, are merged: the templates of many models reject a prompt in
- * which roles do not alternate.
- */
-function withUsersJoined(prompt: readonly PromptMessage[]): PromptMessage[] {
-  const joined: PromptMessage[] = []
-  for (const message of prompt) {
-    const last = joined.at(-1)
-    if (message.role === 'user' && last?.role === 'user')
-      joined.splice(-1, 1, { ...last, content: [...last.content, ...message.content] })
-    else joined.push(message)
-  }
-  return joined
 }
 
 function messagesOf(message: PromptMessage): object[] {
@@ -60,7 +45,11 @@ function textOf({ content }: UserMessage): string {
 
 function answerOf({ content }: AssistantMessage): object {
   const text = content.map(part => (part.type === 'text' ? part.text : '')).join('')
-  const reasoning = content.map(part => (part.type === 'reasoning' ? part.text : '')).join('')
+  const reasoning = content
+    .map(part =>
+      part.type === 'reasoning' && !part.providerOptions?.[metadataKey]?.isOfText ? part.text : '',
+    )
+    .join('')
   const calls = content.flatMap(part => (part.type === 'tool-call' ? [callOf(part)] : []))
   return {
     role: 'assistant',

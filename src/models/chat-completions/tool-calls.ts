@@ -6,6 +6,7 @@ import { countOf, fieldsOf, isFields, textOf } from './chunk.ts'
 import type { JsonProgress } from './json-progress.ts'
 import { createJsonProgress } from './json-progress.ts'
 import { extraKey, metadataKey } from './request-body.ts'
+import { isPlaceholder, readableInput } from './tool-input.ts'
 
 /** The content of one entry of `delta.tool_calls`. */
 interface Delta {
@@ -28,8 +29,11 @@ const maxCharacters = 2_000_000
 /** Maximum number of calls of one answer, since every delta may have to be compared with each of them. */
 const maxCalls = 64
 
-/** Collects the calls of an answer from their deltas, in the many ways in which servers send them: see `continued`. */
-export function createToolCalls() {
+/**
+ * Collects the calls of an answer from their deltas, in the many ways in which servers send them: see `continued`.
+ * `tools` are the names of those that were offered.
+ */
+export function createToolCalls(tools: readonly string[] = []) {
   const drafts: Draft[] = []
   let characters = 0
 
@@ -38,7 +42,7 @@ export function createToolCalls() {
       const delta = readDelta(value)
       characters += sizeOf(delta)
       if (characters > maxCharacters) throw new UnreadableAnswer('The tool calls have no end.')
-      append(continued(drafts, delta) ?? begun(drafts), delta)
+      if (!isRepeated(drafts, delta)) append(continued(drafts, delta) ?? begun(drafts), delta)
     },
 
     /** The calls in order. Throws if one has no name. */
@@ -48,7 +52,7 @@ export function createToolCalls() {
       const used = new Set<string>()
       return ordered
         .filter(({ name, input }) => name !== undefined || input !== '')
-        .map(draft => callOf(draft, used))
+        .map(draft => callOf(draft, tools, used))
     },
   }
 }
@@ -63,6 +67,7 @@ function continued(drafts: readonly Draft[], delta: Delta): Draft | undefined {
   const draft = known(drafts, delta)
   if (draft?.name === undefined || delta.name === undefined) return draft
   const { progress } = draft
+  if (isPlaceholder(draft.input) && delta.id === draft.id) return draft
   const isOtherCall = delta.id !== undefined && draft.id !== undefined && delta.id !== draft.id
   const begins = /^\s*[{[]/.test(delta.input)
   if (begins && (isOtherCall || progress.isCompleteObject())) return undefined
@@ -70,18 +75,34 @@ function continued(drafts: readonly Draft[], delta: Delta): Draft | undefined {
   return isOtherCall && delta.input.trim() === '' && mayBeWhole ? undefined : draft
 }
 
-/** The last draft that matches the delta by its name, and by its index, its id or its position. */
+/** Servers may repeat a call as a whole once it is complete. */
+function isRepeated(drafts: readonly Draft[], { id, name, input }: Delta): boolean {
+  if (id === undefined || name === undefined) return false
+  const known = drafts.find(draft => draft.id === id && draft.name === name)
+  return known?.progress.isCompleteObject() === true && known.input === input && !isPlaceholder(input)
+}
+
+/**
+ * The last draft that matches the delta by its name, and by its id, its index or its position. An index that is not
+ * known, without name and id, belongs to the newest call that is incomplete: some servers count on for the arguments.
+ */
 function known(drafts: readonly Draft[], { index, id, name }: Delta): Draft | undefined {
   const mayBe = (draft: Draft) => draft.name === undefined || name === undefined || draft.name === name
-  const byId = (draft: Draft) => draft.id === id && mayBe(draft)
+  const identified = id === undefined ? undefined : drafts.filter(draft => draft.id === id && mayBe(draft))
+  const incomplete = drafts.findLast(draft => mayBe(draft) && isIncomplete(draft))
   if (index !== undefined) {
-    const byIndex = (draft: Draft) => draft.index === index && mayBe(draft)
-    const identified = id === undefined ? undefined : drafts.findLast(draft => byIndex(draft) && byId(draft))
-    return identified ?? drafts.findLast(byIndex)
+    const isAt = (draft: Draft) => draft.index === index && mayBe(draft)
+    const byId = identified?.findLast(isAt) ?? (name === undefined ? identified?.at(-1) : undefined)
+    const byIndex = byId ?? drafts.findLast(isAt)
+    return byIndex ?? (name === undefined && id === undefined ? incomplete : undefined)
   }
-  if (id !== undefined) return drafts.findLast(byId)
-  const last = drafts.findLast(mayBe)
+  if (id !== undefined) return identified?.at(-1)
+  const last = incomplete ?? drafts.findLast(mayBe)
   return name === undefined || last?.name === undefined ? last : undefined
+}
+
+function isIncomplete({ input, progress }: Draft): boolean {
+  return !progress.isCompleteObject() || isPlaceholder(input)
 }
 
 function begun(drafts: Draft[]): Draft {
@@ -97,6 +118,10 @@ function append(draft: Draft, { index, id, name, input, extra }: Delta): void {
   draft.id ??= id
   draft.name ??= name
   draft.extra ??= extra
+  if (isPlaceholder(draft.input) && input.trim() !== '') {
+    draft.input = ''
+    draft.progress = createJsonProgress()
+  }
   draft.input += input
   draft.progress.advance(input)
 }
@@ -121,11 +146,28 @@ function wordOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 
+/** The tool that a name means: models change the case of names, and what separates their words. */
+function toolNamed(name: string, tools: readonly string[]): string {
+  const exact = name.trim()
+  if (tools.includes(exact)) return exact
+  const meant = tools.filter(tool => plain(tool) === plain(exact))
+  return (meant.length === 1 ? meant[0] : undefined) ?? exact
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_.]/g, '')
+}
+
 /** Each call needs a unique id, since its result refers to it. */
-function callOf({ id, name, input, extra }: Draft, used: Set<string>): ToolCall {
+function callOf({ id, name, input, extra }: Draft, tools: readonly string[], used: Set<string>): ToolCall {
   if (name === undefined) throw new UnreadableAnswer('A tool call has no name.')
   const toolCallId = id === undefined || used.has(id) ? randomIds.toolCall() : id
   used.add(toolCallId)
-  const call: ToolCall = { type: 'tool-call', toolCallId, toolName: name, input }
+  const call: ToolCall = {
+    type: 'tool-call',
+    toolCallId,
+    toolName: toolNamed(name, tools),
+    input: readableInput(input),
+  }
   return extra === undefined ? call : { ...call, providerMetadata: { [metadataKey]: { [extraKey]: extra } } }
 }

@@ -23,7 +23,7 @@ export interface AnswerMessage {
  * models that think between tools lose their thread without their reasoning.
  */
 export function createAnswerMessage(): AnswerMessage {
-  const texts: TextContent[] = []
+  let texts: TextContent[] = []
   /** Usually one: searching them costs less than a key for each part would. */
   let open: OpenContent[] = []
   const toolCalls: Content[] = []
@@ -42,6 +42,11 @@ export function createAnswerMessage(): AnswerMessage {
       if (part.type === 'finish') return
       if (part.type === 'tool-call') {
         toolCalls.push(toolCallContent(part))
+        return
+      }
+      if (part.type === 'text-retracted') {
+        texts = texts.filter(({ type }) => type !== 'text')
+        open = open.filter(({ content }) => content.type !== 'text')
         return
       }
       const content = contentOf(part.type.startsWith('text') ? 'text' : 'reasoning', part.id)

@@ -1,6 +1,6 @@
 /**
  * The narrow interface through which the rest of the service uses language models: the AI SDK's language model
- * interface, version 4, reduced to what a turn needs. A stream may be any iterable, or `Parts`.
+ * interface, version 4, reduced to what a turn needs, with `text-retracted` in addition. A stream may be any iterable, or `Parts`.
  *
  * Additions of a provider to a part of its answer (`providerMetadata`, such as Gemini's thought signatures) must be sent
  * back to it as `providerOptions` of that part in the next prompt of the turn: `answer-message.ts` does so.
@@ -33,7 +33,7 @@ export type PromptMessage = LanguageModelV4Message
 export type AssistantMessage = Extract<PromptMessage, { role: 'assistant' }>
 export type ToolDefinition = LanguageModelV4FunctionTool
 export type ToolOutput = LanguageModelV4ToolResultOutput
-export type StreamPart = LanguageModelV4StreamPart
+export type StreamPart = LanguageModelV4StreamPart | { type: 'text-retracted' }
 
 /** The parts of a stream that a turn handles; the others (warnings, pings, partial tool input) do not leave `src/models`. */
 export type AnswerPart = Extract<
@@ -43,6 +43,8 @@ export type AnswerPart = Extract<
       | 'text-start'
       | 'text-delta'
       | 'text-end'
+      /** The text so far were thoughts, which the next reasoning repeats: it is no part of the answer. */
+      | 'text-retracted'
       | 'reasoning-start'
       | 'reasoning-delta'
       | 'reasoning-end'
@@ -51,5 +53,6 @@ export type AnswerPart = Extract<
   }
 >
 
-export type FinishReason = Extract<AnswerPart, { type: 'finish' }>['finishReason']['unified']
+export type FinishPart = Extract<AnswerPart, { type: 'finish' }>
+export type FinishReason = FinishPart['finishReason']['unified']
 export type ToolCall = Extract<AnswerPart, { type: 'tool-call' }>

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { alternating } from '../language-model/alternating.ts'
 import type { LanguageModel } from '../language-model/language-model.ts'
 import { anthropic } from './anthropic.ts'
 import { google } from './google.ts'
@@ -28,7 +29,7 @@ export async function remoteLanguageModel(
   return {
     provider,
     modelId,
-    doStream: options => model.doStream(options),
+    doStream: options => model.doStream({ ...options, prompt: alternating(options.prompt) }),
     withoutSecrets: withoutSecret(endpoint.apiKey),
   }
 }

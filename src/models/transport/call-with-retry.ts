@@ -132,6 +132,7 @@ const answerParts: ReadonlySet<string> = new Set<AnswerPart['type']>([
   'text-start',
   'text-delta',
   'text-end',
+  'text-retracted',
   'reasoning-start',
   'reasoning-delta',
   'reasoning-end',

@@ -1,4 +1,5 @@
 import { AppError } from '#platform/errors.ts'
+import { kindByWords, noSuchModel, statusOfMessage } from './error-words.ts'
 
 /** The model that failed, for the error message; and how to remove its credentials from what is logged. */
 export interface FailedModel {
@@ -31,6 +32,10 @@ type Kind =
   | 'used-up'
   | 'rate-limit'
   | 'too-long'
+  | 'no-tools'
+  | 'unmet-policy'
+  | 'filtered'
+  | 'empty'
   | 'refused-request'
   | 'wrong-address'
   | 'unavailable'
@@ -50,6 +55,14 @@ const sentences: Record<Kind, (model: FailedModel) => string> = {
     isEmbedding
       ? `A passage is too long for the model "${shortened(modelId, 200)}": choose a smaller chunk_size, or a model with a larger context window.`
       : `The conversation is too long for the model "${shortened(modelId, 200)}": begin a new one, or choose a model with a larger context window.`,
+  'no-tools': ({ modelId }) =>
+    `The model "${shortened(modelId, 200)}" takes no tools: set the agent's llm_tools to off, or choose a model that does.`,
+  'unmet-policy': ({ provider, modelId }) =>
+    `The model provider "${provider}" has no host of the model "${shortened(modelId, 200)}" that meets the account's data policy or limits of routing: change these there, or choose another model.`,
+  filtered: ({ provider }) =>
+    `The content filter of the model provider "${provider}" refused the question or its answer: phrase it otherwise.`,
+  empty: ({ modelId }) =>
+    `The model "${shortened(modelId, 200)}" gave an empty answer: try again, choose another model, or one with a larger context window.`,
   'refused-request': ({ provider }) => `The model provider "${provider}" refused the request.`,
   'wrong-address': ({ provider }) =>
     provider.startsWith('openai')
@@ -86,6 +99,9 @@ const refusals: ReadonlySet<Kind> = new Set<Kind>([
   'refused-key',
   'used-up',
   'too-long',
+  'no-tools',
+  'unmet-policy',
+  'filtered',
   'refused-request',
 ])
 
@@ -98,31 +114,43 @@ export function readFailure(error: unknown): Failure {
   const data = field(error, 'data')
   const sent = field(data, 'error') ?? data ?? error
   const [code, type] = [field(sent, 'code'), field(sent, 'type')]
-  const status =
-    httpStatus(field(error, 'statusCode')) ?? httpStatus(code) ?? statusOfWords(`${code} ${type}`)
   const message = text(field(error, 'message'))
+  const status =
+    httpStatus(field(error, 'statusCode')) ??
+    httpStatus(code) ??
+    httpStatus(field(sent, 'status')) ??
+    statusOfWords(`${code} ${type}`) ??
+    (error instanceof Error ? undefined : statusOfMessage(message))
   const body = text(field(error, 'responseBody')).slice(0, 2000)
-  const evidence = [code, type, field(sent, 'status'), message, body].map(text).join(' ')
+  const raw = text(field(field(sent, 'metadata'), 'raw')).slice(0, 2000)
+  const evidence = [code, type, field(sent, 'status'), message, raw, body].map(text).join(' ')
   const passing = (field(error, 'isRetryable') ?? isPassing(status)) === true
+  const isForGood = evidence.includes('insufficient_quota') || kindByWords(evidence) !== undefined
   return {
     name: text(field(error, 'name')) || 'Error',
     message,
     status,
     evidence,
     isPage: /^\s*<(!doctype|html)/i.test(body),
-    retryable: passing && !evidence.includes('insufficient_quota') && findAppError(error) === undefined,
+    retryable: passing && !isForGood && findAppError(error) === undefined,
     retryAfter: text(field(field(error, 'responseHeaders'), 'retry-after')) || undefined,
   }
 }
 
-const noSuchModel =
-  /model[^\n]{0,220}(not found|not exist|not a valid)|(unknown|invalid|no such|not a valid) model/i
+/** Whether the model, or its server, refuses the request because tools were offered. */
+export function refusesTools(error: unknown): boolean {
+  return kindByWords(readFailure(error).evidence) === 'no-tools'
+}
+
 /** An answer that names a model all the same, as a page about models does. */
 const noSuchPath = /invalid url|unexpected endpoint|<html|<!doctype|cannot (post|get)/i
 const tooLong = /context[ _](length|window)|too long|too many (input )?tokens|token (count|limit)/i
 
 function kindOf({ name, message, status, evidence, isPage }: Failure, { modelId }: FailedModel): Kind {
   if (/JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody/.test(name)) return 'unreadable'
+  if (name === 'EmptyAnswer') return evidence.includes('content_filter') ? 'filtered' : 'empty'
+  const worded = isPage || (status !== undefined && status < 400) ? undefined : kindByWords(evidence)
+  if (worded !== undefined) return worded
   if (status === undefined) return /API/.test(name) ? 'unreachable' : 'unavailable'
   if (status < 400) return /JSON/.test(message) ? 'unreadable' : 'broken-off'
   if (status >= 500) return 'unavailable'
@@ -151,7 +179,7 @@ function statusOfWords(words: string): number | undefined {
   if (/authentication/.test(words)) return 401
   if (/permission/.test(words)) return 403
   if (/not_found/i.test(words)) return 404
-  return /invalid|bad_request|context_length/.test(words) ? 400 : undefined
+  return /invalid|bad_request|context_length|unsupported/.test(words) ? 400 : undefined
 }
 
 function isPassing(status: number | undefined): boolean {

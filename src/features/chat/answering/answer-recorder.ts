@@ -17,6 +17,7 @@ export function createAnswerRecorder({ model, ...beginning }: Beginning) {
   return {
     add(event: TurnEvent): void {
       if (event.type === 'content_delta') content += event.delta
+      if (event.type === 'content_replaced') content = event.content
       if (event.type === 'tool_call')
         toolCalls.push({ id: event.id, name: event.name, arguments: event.arguments })
       if (event.type === 'tool_result') toolResults.push(resultOf(event))

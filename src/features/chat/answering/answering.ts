@@ -21,7 +21,7 @@ export interface Answered {
   error: AppError | undefined
 }
 
-type TurnEnd = Pick<PlannedOutcome, 'end' | 'usage' | 'isTainted' | 'isCutOff' | 'toolsLeftOut' | 'pages'>
+type TurnEnd = Omit<PlannedOutcome, 'content' | 'toolCalls' | 'toolResults'>
 
 interface Dependencies {
   store: AnswerStore
@@ -133,11 +133,13 @@ function logFailure(log: Log, { agent, model }: Question, error: unknown): void 
 }
 
 function metadataOf(turnEnd: TurnEnd, error: AppError | undefined) {
-  const { end, usage, isTainted, isCutOff, toolsLeftOut, pages } = turnEnd
+  const { end, usage, isTainted, isCutOff, reasoning, toolsUnsupported, toolsLeftOut, pages } = turnEnd
   return {
     ...(usage === undefined ? {} : { usage }),
     ...(isTainted ? { tainted: true } : {}),
     ...(isCutOff ? { cutOff: true } : {}),
+    ...(reasoning === '' ? {} : { reasoning }),
+    ...(toolsUnsupported ? { toolsUnsupported } : {}),
     ...(toolsLeftOut > 0 ? { toolsLeftOut } : {}),
     ...(pages.length > 0 ? { pages } : {}),
     ...(end.kind === 'aborted' ? { aborted: true } : {}),
@@ -161,6 +163,8 @@ function turnThatNeverBegan(cause: unknown): TurnEnd {
     usage: undefined,
     isTainted: false,
     isCutOff: false,
+    reasoning: '',
+    toolsUnsupported: false,
     toolsLeftOut: 0,
     pages: [],
   }

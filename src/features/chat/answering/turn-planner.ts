@@ -141,11 +141,12 @@ export function createTurnPlanner(needs: Dependencies) {
         const { isOutsider } = options
         const report = (event: ToolEvent) => (event.type === 'page_read' ? pages.add(event) : emit(event))
         // A question that is stored nowhere has no conversation that tools could use.
+        const offersTools = options.enableTools !== false && settings.llm_tools !== 'off'
         const turn = messageId === undefined ? undefined : { conversationId, isOutsider, report }
         const [history, passages, offered] = await Promise.all([
           readHistory(context, contextWindow),
           options.autoRag === false ? [] : passagesFor(context, contextWindow, signal),
-          options.enableTools === false ? [] : needs.toolsOf(agent, turn),
+          offersTools ? needs.toolsOf(agent, turn) : [],
         ])
         const { tools, leftOut } = await fitTools(offered, {
           characters: promptCharacters(contextWindow) / 2,

@@ -156,6 +156,8 @@ describe('tools', () => {
       { type: 'content_delta', delta: '\n\nIt is a.', index: 1 },
     ])
     expect(outcome).toEqual({
+      reasoning: '',
+      toolsUnsupported: false,
       content: 'Let me see.\n\nIt is a.',
       toolCalls: [{ id: 'id-1', name: 'echo', arguments: { query: 'a' } }],
       toolResults: [{ toolCallId: 'id-1', name: 'echo', result: { said: 'a' } }],

@@ -3,6 +3,7 @@ import { createAnswerMessage, parseToolInput } from '#models/language-model/answ
 import type {
   AnswerPart,
   CallOptions,
+  FinishPart,
   ToolCall as ModelToolCall,
   Parts,
   PromptMessage,
@@ -66,6 +67,8 @@ interface Answer {
 
 /** Characters that a model may stream in one turn, thoughts and arguments included: no honest answer comes near. */
 const maxCharacters = 1_000_000
+/** Size of the thoughts that are kept of a turn, in bytes. */
+const maxReasoningBytes = 32 * 1024
 /** Tool calls that one answer of the model may hold. */
 const maxCallsAtOnce = 64
 
@@ -78,12 +81,14 @@ class Turn {
   #prompt: PromptMessage[]
   #usage: Usage | undefined
   #content = ''
+  #reasoning = ''
   #deltas = 0
   #streamed = 0
   #resultCharacters = 0
   #isTainted: boolean
   #isCutOff = false
   #toolsEnded = false
+  #toolsUnsupported = false
 
   constructor(input: TurnInput) {
     this.#input = input
@@ -109,6 +114,8 @@ class Turn {
       usage: this.#usage,
       isTainted: this.#isTainted,
       isCutOff: this.#isCutOff,
+      reasoning: beginningWithin(maxReasoningBytes, this.#reasoning),
+      toolsUnsupported: this.#toolsUnsupported,
       end,
     }
   }
@@ -116,10 +123,14 @@ class Turn {
   async #callModel(tools: readonly Tool[]): Promise<Answer> {
     const message = createAnswerMessage()
     const answer: Answer = { text: '', calls: [] }
+    const contentBefore = this.#content
+    if (this.#reasoning !== '') this.#think('\n\n')
     await this.#input.stream(this.#options(tools))(part => {
       this.#bound(part, answer)
       message.add(part)
       if (part.type === 'text-delta') this.#say(part.delta, answer)
+      if (part.type === 'reasoning-delta') this.#think(part.delta)
+      if (part.type === 'text-retracted') this.#retract(contentBefore, answer)
       // If no tools were offered, a call is the model's mistake, and there is nothing to answer it with.
       if (part.type === 'tool-call' && tools.length > 0) answer.calls.push(part)
       if (part.type === 'finish') this.#finish(part)
@@ -165,8 +176,22 @@ class Turn {
     this.#deltas += 1
   }
 
-  #finish({ usage, finishReason }: FinishPart): void {
+  #think(thought: string): void {
+    if (this.#reasoning.length < maxReasoningBytes) this.#reasoning += thought.replaceAll('\u0000', '')
+  }
+
+  /** What was said in this iteration were thoughts. */
+  #retract(content: string, answer: Answer): void {
+    answer.text = ''
+    this.#content = content
+    this.#input.emit({ type: 'content_replaced', content })
+  }
+
+  #finish({ usage, finishReason, providerMetadata }: FinishPart): void {
     this.#usage = addUsage(this.#usage, usage)
+    this.#toolsUnsupported ||= Object.values(providerMetadata ?? {}).some(
+      ({ toolsUnsupported }) => toolsUnsupported === true,
+    )
     this.#isCutOff ||= finishReason.unified === 'length'
   }
 
@@ -217,7 +242,11 @@ class Turn {
   }
 }
 
-type FinishPart = Extract<AnswerPart, { type: 'finish' }>
+/** The beginning of a text, without a torn character. */
+function beginningWithin(bytes: number, text: string): string {
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes))
+  return text.slice(0, read).trim()
+}
 
 /** Usage that is not reported is not counted as nothing: an answer that broke off has cost tokens, too. */
 function addUsage(sum: Usage | undefined, { inputTokens, outputTokens }: FinishPart['usage']) {

@@ -37,6 +37,10 @@ export interface TurnOutcome {
   isTainted: boolean
   /** Whether the model stopped in the middle, since it may answer with no more tokens. */
   isCutOff: boolean
+  /** The thoughts of the model, cut to `maxReasoningBytes`; empty if it showed none. */
+  reasoning: string
+  /** Whether the model takes no tools, so that it was called without them. */
+  toolsUnsupported: boolean
   end: { kind: 'answered' } | { kind: 'aborted' } | { kind: 'failed'; error: AppError }
 }
 

@@ -198,7 +198,7 @@ describe('the description of the service', () => {
     })
     // Ours, beside those of the specification.
     const specified = streamEvents.map(({ type }) => type)
-    expect(new Set(types)).toEqual(new Set([...specified, 'takeover_requested']))
+    expect(new Set(types)).toEqual(new Set([...specified, 'takeover_requested', 'content_replaced']))
   })
 
   it('says that a source is uploaded as a form, or named by a JSON body', () => {

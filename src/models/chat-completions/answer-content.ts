@@ -1,0 +1,139 @@
+import type { StreamPart, ToolCall } from '../language-model/language-model.ts'
+import type { Fields } from './chunk.ts'
+import { fieldsOf, isFields, textOf } from './chunk.ts'
+import { metadataKey } from './request-body.ts'
+import { createThinkBlock } from './think-block.ts'
+import { createToolCalls } from './tool-calls.ts'
+
+type Block = 'text' | 'reasoning' | 'think'
+
+/** Collects what an answer says from its deltas, and emits text and reasoning as they arrive. */
+export interface AnswerContent {
+  /** Whether the delta said anything. */
+  take(delta: Fields): boolean
+  /** Emits what was held back. */
+  end(): void
+  /** Throws if a call can't be made out. */
+  calls(): ToolCall[]
+  /** Whether there was any text. */
+  hasText(): boolean
+  hasRefused(): boolean
+}
+
+export interface ContentOptions {
+  /** Names of the tools that were offered. */
+  tools?: readonly string[]
+  /** Whether text is held back until the end of thoughts that may precede it. */
+  holdsText?: boolean
+  onUnopenedThoughts?(): void
+}
+
+export function createAnswerContent(
+  emit: (part: StreamPart) => void,
+  { tools = [], holdsText = false, onUnopenedThoughts = () => {} }: ContentOptions,
+): AnswerContent {
+  const calls = createToolCalls(tools)
+  const { say, close } = createBlocks(emit)
+  let hasText = false
+  let hasRefused = false
+
+  const text = createThinkBlock(
+    {
+      think: thought => say('think', thought),
+      say(delta) {
+        hasText ||= delta.trim() !== ''
+        say('text', delta)
+      },
+      retract() {
+        close()
+        hasText = false
+        emit({ type: 'text-retracted' })
+      },
+      onUnopened: onUnopenedThoughts,
+    },
+    holdsText,
+  )
+
+  function takePiece(block: 'text' | 'reasoning', piece: string): void {
+    if (block === 'text') text.take(piece)
+    else {
+      text.release()
+      say('reasoning', piece)
+    }
+  }
+
+  return {
+    take(delta) {
+      const pieces = [...piecesOf(delta)]
+      const called = callsOf(delta)
+      for (const [block, piece] of pieces) takePiece(block, piece)
+      for (const call of called) calls.add(call)
+      hasRefused ||= textOf(delta.refusal) !== undefined
+      return pieces.length + called.length > 0
+    },
+    end() {
+      text.end()
+      close()
+    },
+    calls: calls.finish,
+    hasText: () => hasText,
+    hasRefused: () => hasRefused,
+  }
+}
+
+/** A single `function_call` is the form before `tool_calls`. */
+function callsOf({ tool_calls, function_call }: Fields): unknown[] {
+  const former = isFields(function_call) ? [{ index: 0, function: function_call }] : []
+  return [...(Array.isArray(tool_calls) ? tool_calls : []), ...former]
+}
+
+function* piecesOf({ reasoning_content, reasoning, content, refusal }: Fields) {
+  const thought = textOf(reasoning_content) ?? textOf(reasoning)
+  if (thought !== undefined) yield ['reasoning', thought] as const
+  if (typeof content !== 'string') yield* partsOf(content)
+  else if (content !== '') yield ['text', content] as const
+  const refused = textOf(refusal)
+  if (refused !== undefined) yield ['text', refused] as const
+}
+
+/** Content as a list of parts, some of which may be reasoning, as Mistral's models send it. */
+function* partsOf(content: unknown): Generator<['text' | 'reasoning', string]> {
+  for (const part of Array.isArray(content) ? content : []) {
+    const { type, text, thinking } = fieldsOf(part)
+    if (type === 'text' && textOf(text)) yield ['text', String(text)]
+    if (type !== 'thinking' || !Array.isArray(thinking)) continue
+    const thought = thinking.map(piece => textOf(fieldsOf(piece).text) ?? '').join('')
+    if (thought !== '') yield ['reasoning', thought]
+  }
+}
+
+/**
+ * Text and reasoning are blocks with a start and an end; one ends where the other starts. Thoughts that came within the
+ * text are marked: the server would not recognise them in the next prompt.
+ */
+function createBlocks(emit: (part: StreamPart) => void) {
+  let open: Block | undefined
+
+  function close(): void {
+    if (open !== undefined) emit({ type: `${kindOf(open)}-end`, id: open })
+    open = undefined
+  }
+
+  function say(block: Block, delta: string): void {
+    const type = kindOf(block)
+    if (open !== block) {
+      close()
+      emit({ type: `${type}-start`, id: block, ...(block === 'think' && { providerMetadata: ofText }) })
+      open = block
+    }
+    emit({ type: `${type}-delta`, id: block, delta })
+  }
+
+  return { say, close }
+}
+
+function kindOf(block: Block): 'text' | 'reasoning' {
+  return block === 'text' ? 'text' : 'reasoning'
+}
+
+const ofText = { [metadataKey]: { isOfText: true } }

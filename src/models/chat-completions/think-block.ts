@@ -1,0 +1,158 @@
+/** The tags between which models write their thoughts before their answer. */
+const names = ['think', 'thinking', 'thought']
+const openings = [...names.map(name => `<${name}>`), '[think]']
+const tags = [...openings, ...names.map(name => `</${name}>`), '[/think]']
+const opening = /^(<(?:think|thinking|thought)>|\[THINK\])/i
+/** Not in quotation marks or as code, as in a text about these tags. */
+const closing = /(?<![`'"“‘])(?<closing><\/(?:think|thinking|thought)>|\[\/THINK\])/i
+/** A text that names the opening tag first is about such tags. */
+const aboutThoughts = new RegExp(`${closing.source}|<(?:think|thinking|thought)>|\\[THINK\\]`, 'i')
+const longestTag = Math.max(...tags.map(tag => tag.length))
+
+/**
+ * Maximum number of characters in which a closing tag without an opening one is looked for; if the text is held back,
+ * as many are held.
+ */
+const maxCharacters = 32_768
+
+/** Separates thoughts that begin an answer's text from the answer, however the text is torn. */
+export interface ThinkBlock {
+  take(text: string): void
+  /** Thoughts arrive in a field of their own, so that the text need not be held back for their end. */
+  release(): void
+  /** The text ends. */
+  end(): void
+}
+
+interface Sink {
+  think(text: string): void
+  say(text: string): void
+  /** The text so far was said, and turns out to be thoughts. */
+  retract(): void
+  /** A closing tag came without an opening one. */
+  onUnopened(): void
+}
+
+type State = 'start' | 'thinking' | 'gap' | 'watching' | 'answer'
+
+/**
+ * Templates of some models open the block themselves, so that only its closing tag arrives. If `holds`, text is
+ * therefore held back until that tag, the end or the maximum; otherwise it is passed on, and retracted at the tag.
+ */
+export function createThinkBlock(sink: Sink, holds: boolean): ThinkBlock {
+  return new Block(sink, holds)
+}
+
+class Block implements ThinkBlock {
+  readonly #sink: Sink
+  #state: State = 'start'
+  /** Not looked at yet, or perhaps the beginning of a tag. */
+  #rest = ''
+  /** The text so far, while a closing tag may follow it. */
+  #text = ''
+  #isHeld: boolean
+
+  constructor(sink: Sink, holds: boolean) {
+    this.#sink = sink
+    this.#isHeld = holds
+  }
+
+  take(piece: string): void {
+    this.#rest += piece
+    this[this.#state]()
+  }
+
+  release(): void {
+    if (this.#isHeld && this.#text !== '') this.#sink.say(this.#text)
+    this.#isHeld = false
+  }
+
+  end(): void {
+    if (this.#state === 'watching') this.release()
+    if (this.#rest === '' || this.#state === 'gap') return
+    if (this.#state === 'thinking') this.#sink.think(this.#rest)
+    else this.#sink.say(this.#rest)
+  }
+
+  #move(next: State): void {
+    this.#state = next
+    this[next]()
+  }
+
+  private start(): void {
+    const begun = this.#rest.trimStart()
+    const tag = opening.exec(begun)?.[0]
+    if (tag !== undefined) {
+      this.#rest = begun.slice(tag.length)
+      this.#move('thinking')
+    } else if (!openings.some(each => each.startsWith(begun.toLowerCase()))) this.#move('watching')
+  }
+
+  private thinking(): void {
+    const tag = closing.exec(this.#rest)
+    if (tag === null) {
+      this.#passOn(thought => this.#sink.think(thought))
+      return
+    }
+    if (tag.index > 0) this.#sink.think(this.#rest.slice(0, tag.index))
+    this.#rest = this.#rest.slice(tag.index + tag[0].length)
+    this.#move('gap')
+  }
+
+  private gap(): void {
+    this.#rest = this.#rest.trimStart()
+    if (this.#rest !== '') this.#move('answer')
+  }
+
+  private watching(): void {
+    const last = this.#text.slice(-1)
+    const tag = this.#mayHaveTag() ? aboutThoughts.exec(last + this.#rest) : null
+    if (tag?.groups?.closing !== undefined) {
+      this.#takeBack(tag.index - last.length, tag[0])
+      return
+    }
+    if (this.#text.length > maxCharacters || tag !== null) {
+      this.release()
+      this.#move('answer')
+      return
+    }
+    this.#passOn(text => {
+      this.#text += text
+      if (!this.#isHeld) this.#sink.say(text)
+    })
+  }
+
+  private answer(): void {
+    if (this.#rest !== '') this.#sink.say(this.#rest)
+    this.#rest = ''
+  }
+
+  #takeBack(at: number, tag: string): void {
+    const thoughts = this.#text + this.#rest.slice(0, at)
+    this.#rest = this.#rest.slice(at + tag.length)
+    if (!this.#isHeld && this.#text !== '') this.#sink.retract()
+    if (thoughts !== '') this.#sink.think(thoughts)
+    this.#sink.onUnopened()
+    this.#move('gap')
+  }
+
+  /** Few deltas do: the others need no search. */
+  #mayHaveTag(): boolean {
+    return this.#rest.includes('<') || this.#rest.includes('[')
+  }
+
+  /** Takes the rest, except for the beginning of a tag at its end. */
+  #passOn(pass: (text: string) => void): void {
+    const at = this.#rest.length - beginningOfTag(this.#rest)
+    const passed = this.#rest.slice(0, at)
+    this.#rest = this.#rest.slice(at)
+    if (passed !== '') pass(passed)
+  }
+}
+
+/** The length of the text's end with which a tag may begin. */
+function beginningOfTag(text: string): number {
+  const end = text.slice(-longestTag).toLowerCase()
+  const tail = end.slice(Math.max(end.lastIndexOf('<'), end.lastIndexOf('['), 0))
+  return tags.some(tag => tag.startsWith(tail)) ? tail.length : 0
+}
