@@ -1,5 +1,5 @@
 import type { Configuration } from '#configuration/configuration.ts'
-import { settleEnvironment } from '#configuration/configuration.ts'
+import { settleEnvironment, unknownVariables } from '#configuration/configuration.ts'
 import { systemClock } from '#platform/clock.ts'
 import { randomIds } from '#platform/ids.ts'
 import { createLog } from '#platform/logging/log.ts'
@@ -21,6 +21,8 @@ const backlog = 4096
 export async function start(configuration: Configuration): Promise<Service> {
   settleEnvironment()
   const log = createLog(configuration.logLevel)
+  for (const { name, meant } of unknownVariables())
+    log.warn(`The environment variable ${name} is not read. Did you mean ${meant}?`)
   const service = await buildService(configuration, {
     clock: systemClock,
     ids: randomIds,

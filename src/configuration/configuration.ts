@@ -11,6 +11,8 @@ import { models } from './models.ts'
 import { payments } from './payments.ts'
 import { server } from './server.ts'
 import { storage } from './storage.ts'
+import type { UnknownVariable } from './unknown-variables.ts'
+import { findUnknown } from './unknown-variables.ts'
 import type { Description } from './variables.ts'
 
 /** Every environment variable that the service reads. */
@@ -54,6 +56,11 @@ export function readConfiguration(source: NodeJS.ProcessEnv = process.env): Conf
   for (const { problems: of } of [server, storage, access, models, bounds, channels, browser, payments])
     problems.push(...(of?.(checked as never, environment) ?? []))
   return problems.length > 0 ? { problems } : { configuration: configurationFrom(checked) }
+}
+
+/** Variables that are not read, but probably meant. */
+export function unknownVariables(source: NodeJS.ProcessEnv = process.env): UnknownVariable[] {
+  return findUnknown(source, Object.keys(variables))
 }
 
 const validate = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, ...ofOwnSchemas }).compile(

@@ -13,6 +13,7 @@ interface ComposeService {
   image: string
   command?: string | string[]
   environment?: Record<string, string | number>
+  env_file?: { path: string; required: boolean }[]
   volumes?: string[]
   networks: string[] | Record<string, { ipv4_address: string }>
   stop_grace_period?: string
@@ -105,6 +106,22 @@ describe('compose.yaml', () => {
     const named = Object.keys({ ...replicaEnvironment(secrets) })
     expect(named.length).toBeGreaterThan(10)
     expect(named.filter(name => name !== 'NODE_ENV' && !known.has(name))).toEqual([])
+  })
+
+  it('passes every documented variable: those that it does not fix come from .env', () => {
+    const fixed = ['DATABASE_URL', 'TRUST_PROXY', 'REPLICA_URL']
+    for (const [, { env_file, environment = {} }] of replicas) {
+      expect(env_file).toEqual([{ path: '.env', required: false }])
+      // As compose does it: these come after the file.
+      const own = Object.entries(environment).filter(
+        ([name, value]) => !String(value).includes(`\${${name}:`),
+      )
+      expect(own.map(([name]) => name).sort()).toEqual(fixed.toSorted())
+    }
+    const documented = new Set(
+      Array.from(read('docs/configuration.md').matchAll(/^\| `([A-Z][A-Z_0-9]+)` \|/gm), ([, name]) => name),
+    )
+    expect(documented).toEqual(new Set(declaredVariables().map(([name]) => name)))
   })
 
   it('configures the service for PostgreSQL behind its proxy', () => {
