@@ -24,7 +24,7 @@ import type { SqlRunner } from '#sandbox/sql/sql-runner.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import { createAgentDatabases } from '#storage/agent-databases.ts'
 import { createAgentSecrets } from '#storage/encryption/agent-secrets.ts'
-import { checkEncryptionKey, readKeyCheck } from '#storage/encryption/check-encryption-key.ts'
+import { checkEncryptionKey, finishRotation, readKeyCheck } from '#storage/encryption/check-encryption-key.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { createSharedCounts } from '#storage/shared-counts.ts'
 import type { PlatformTables } from '#storage/tables.ts'
@@ -146,6 +146,7 @@ function localEmbeddings(
 
 /** The box that the data's credentials are in. Throws AppError if the key is missing, or not the right one. */
 async function openSecretBox(platform: Kysely<PlatformTables>, source: Omit<KeySource, 'isNewData'>) {
+  await finishRotation(platform, source.path, source.log)
   const isNewData = (await readKeyCheck(platform)) === undefined
   const secretBox = createSecretBox(await loadKey({ ...source, isNewData }))
   await checkEncryptionKey(platform, secretBox)

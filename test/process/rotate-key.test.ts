@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { startModelServer } from '../support/model-server.ts'
@@ -46,20 +46,63 @@ it('changes the key under running agents: their credentials work on, and the old
   expect(rotated.stderr).toBe('')
   expect(rotated.code).toBe(0)
   expect(rotated.stdout).toContain('Credentials sealed with the new key: 2; with it already: 0.')
-  expect(rotated.stdout).toContain('start the service with this ENCRYPTION_KEY')
+  expect(rotated.stdout).toContain(`${join(dataDirectory, 'encryption.key')} holds the new key`)
   for (const key of [previous, current]) expect(rotated.stdout).not.toContain(key)
 
   await expect(start(previous)).rejects.toThrow('The encryption key is not the one')
-  // Without the variable the generated key would be taken, which is the previous one.
-  await expect(start()).rejects.toThrow('The encryption key is not the one')
 
-  await using after = await start(current)
+  // The file holds the new key, too.
+  await using after = await start()
   await after.call('GET', '/api/agents/default/chat/models')
   expect(keysSent()).toEqual(['Bearer sk-of-the-agent', 'Bearer sk-of-the-agent'])
   await after.stop()
 
   const again = await rotate(dataDirectory, previous, current)
   expect(again.stdout).toContain('Credentials sealed with the new key: 0; with it already: 2.')
+})
+
+it('replaces the generated key, also after a crash on either side of its transaction', async () => {
+  const dataDirectory = temporaryDirectory()
+  const file = join(dataDirectory, 'encryption.key')
+  const keyNow = () => readFileSync(file, 'utf8').trim()
+  const start = () => startServerProcess({ dataDirectory })
+  const isRead = async () => {
+    await using server = await start()
+    const { body } = await server.call<{ credentials: object; warnings: object[] }>(
+      'GET',
+      '/api/agents/default/settings',
+    )
+    await server.stop()
+    return [body.credentials, body.warnings]
+  }
+  await using first = await start()
+  await first.call('PUT', '/api/agents/default/settings', { body: { telegram_bot_token: 'a-token' } })
+  await first.stop()
+  const kept = [{ telegram_bot_token: true }, []]
+
+  const before = keyNow()
+  const { code, stdout, stderr } = await runProgram(rotateFile, { DATA_DIR: dataDirectory })
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toContain('Credentials sealed with the new key: 1')
+  const after = keyNow()
+  expect(after).not.toBe(before)
+  expect(readdirSync(dataDirectory).filter(name => name.startsWith('encryption.key'))).toEqual([
+    'encryption.key',
+  ])
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(await isRead()).toEqual(kept)
+
+  // Died after the transaction: the data's key stands beside the file.
+  writeFileSync(`${file}.next`, `${after}\n`, { mode: 0o600 })
+  writeFileSync(file, `${before}\n`)
+  expect(await isRead()).toEqual(kept)
+  expect(keyNow()).toBe(after)
+
+  // Died before it: the key beside the file is one of nothing, and the next rotation takes another.
+  writeFileSync(`${file}.next`, `${newKey()}\n`, { mode: 0o600 })
+  expect(await isRead()).toEqual(kept)
+  expect((await runProgram(rotateFile, { DATA_DIR: dataDirectory })).code).toBe(0)
+  expect(await isRead()).toEqual(kept)
 })
 
 it('waits for no server: while one runs it is refused, and the data keeps its key', async () => {

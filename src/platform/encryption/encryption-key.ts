@@ -31,6 +31,31 @@ export async function loadKey({ configured, path, isNewData, log }: KeySource): 
   return key
 }
 
+/** Where the next key waits, beside the file, until all data is sealed with it. */
+function nextPathOf(path: string): string {
+  return `${path}.next`
+}
+
+/** The generated key and the next one, each undefined if there is none. */
+export async function readKeyFiles(path: string, log: Log): Promise<{ key?: Uint8Array; next?: Uint8Array }> {
+  const read = async (file: string) => {
+    const stored = await readKeyFile(file, log)
+    return stored && decodeKey(stored.trim(), file)
+  }
+  const [key, next] = [await read(path), await read(nextPathOf(path))]
+  return { ...(key && { key }), ...(next && { next }) }
+}
+
+export async function writeNextKey(path: string, key: Uint8Array): Promise<void> {
+  await writeKeyFile(nextPathOf(path), `${Buffer.from(key).toString('base64')}\n`)
+}
+
+/** Puts the next key in the place of the key. */
+export async function takeNextKey(path: string): Promise<void> {
+  await rename(nextPathOf(path), path)
+  await syncFolder(dirname(path))
+}
+
 /** Decoding skips all that is not base64, so only encoding again shows whether all of the text is key. */
 export function isKey(text: string): boolean {
   const key = Buffer.from(text, 'base64')
@@ -82,7 +107,11 @@ export async function writeKeyFile(path: string, content: string): Promise<void>
     await file.close()
   }
   await rename(draft, path)
-  const folder = await open(dirname(path), 'r')
+  await syncFolder(dirname(path))
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
   try {
     await folder.sync()
   } finally {

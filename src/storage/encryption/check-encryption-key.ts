@@ -1,6 +1,9 @@
 import type { Kysely } from 'kysely'
+import { readKeyFiles, takeNextKey } from '#platform/encryption/encryption-key.ts'
 import type { SecretBox } from '#platform/encryption/secret-box.ts'
+import { createSecretBox } from '#platform/encryption/secret-box.ts'
 import { AppError } from '#platform/errors.ts'
+import type { Log } from '#platform/logging/log.ts'
 import type { PlatformTables } from '../tables.ts'
 
 const factName = 'encryption_key_check'
@@ -20,6 +23,17 @@ export async function checkEncryptionKey(platform: Kysely<PlatformTables>, box: 
     .execute()
   const sealed = await readKeyCheck(platform)
   if (sealed === undefined || !isKeyCheckOf(box, sealed)) throw wrongKey()
+}
+
+/** A change of the generated key that was cut short after its transaction left the data's key beside the file. */
+export async function finishRotation(
+  platform: Kysely<PlatformTables>,
+  path: string,
+  log: Log,
+): Promise<void> {
+  const { next } = await readKeyFiles(path, log)
+  const sealed = await readKeyCheck(platform)
+  if (next && sealed !== undefined && isKeyCheckOf(createSecretBox(next), sealed)) await takeNextKey(path)
 }
 
 export async function readKeyCheck(platform: Kysely<PlatformTables>): Promise<string | undefined> {
