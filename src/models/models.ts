@@ -9,6 +9,7 @@ import {
 } from './choice/model-catalogue.ts'
 import { chooseModel, modelInForce } from './choice/model-choice.ts'
 import type { AgentChoice, ModelConfiguration } from './choice/model-configuration.ts'
+import type { ModelLists } from './choice/model-list.ts'
 import { createModelLists } from './choice/model-list.ts'
 import { modelIdForm, noModelListed, unknownModel } from './choice/model-refusals.ts'
 import { createEmbeddingChoice } from './embeddings/embedding-choice.ts'
@@ -16,6 +17,7 @@ import type { EmbeddingModel } from './embeddings/embeddings.ts'
 import type { LocalEmbeddings } from './embeddings/local/local-embeddings.ts'
 import type { LanguageModel } from './language-model/language-model.ts'
 import type { Endpoint, ModelDescriptor, Provider, RemoteProvider } from './providers/provider.ts'
+import type { WaysOut } from './providers/provider-access.ts'
 import { accessTo, endpointOf, notConfigured, usableProviders, waysOut } from './providers/provider-access.ts'
 import { remoteLanguageModel } from './providers/providers.ts'
 import type { Timing } from './transport/call-with-retry.ts'
@@ -41,6 +43,8 @@ export interface Models {
    * knows what it has. Credentials only have to exist.
    */
   inForce(agent: AgentChoice): { provider: Provider; model: string }
+  /** What would keep the model in force from answering, as far as that can be known beforehand: the setting, and a sentence. */
+  problems(agent: AgentChoice): Promise<{ field: string; issue: string }[]>
   /** The models that this agent can chat with; `builtin` is always there. */
   list(agent: AgentChoice): Promise<ModelDescriptor[]>
   /** The model that embeds this agent's documents; same errors as `resolve`. */
@@ -137,6 +141,8 @@ export function createModels({
       return { provider, model: modelId }
     },
 
+    problems: agent => problemsOf(agent, { configuration, lists, ways }),
+
     async list(agent) {
       const usable = usableProviders(agent, configuration)
       const listed = (await Promise.all(usable.map(provider => modelsOf(provider, agent)))).flat()
@@ -148,6 +154,20 @@ export function createModels({
 
     ...embeddings,
   }
+}
+
+async function problemsOf(
+  agent: AgentChoice,
+  { configuration, lists, ways }: { configuration: ModelConfiguration; lists: ModelLists; ways: WaysOut },
+): Promise<{ field: string; issue: string }[]> {
+  const { provider, modelId } = modelInForce(agent, configuration)
+  const unknown = { field: 'llm_model', issue: unknownModel(provider, modelId).message }
+  if (provider === 'builtin') return modelId === builtinModel.id ? [] : [unknown]
+  const access = accessTo(provider, agent, configuration)
+  if (access === undefined) return [{ field: 'llm_provider', issue: notConfigured(provider).message }]
+  // Only a model that was chosen is worth a request.
+  if (agent.settings.llm_model === undefined || modelId === undefined) return []
+  return (await lists.lists(provider, endpointOf(access, ways), modelId)) === false ? [unknown] : []
 }
 
 function resolveBuiltin(modelId = builtinModel.id): ResolvedModel {

@@ -11,6 +11,7 @@ import { createSettingsRepository } from './settings.repository.ts'
 import { registerSettingsRoutes } from './settings.routes.ts'
 import type { SettingsService } from './settings.service.ts'
 import { createSettingsService } from './settings.service.ts'
+import { createSettingsWarnings } from './settings-warnings.ts'
 
 export interface AgentsFeature extends Feature {
   agents: AgentsService
@@ -24,12 +25,13 @@ export async function createAgents(
   infrastructure: Infrastructure,
   { access, disabled, callerSignal }: Pick<AccessFeature, 'access' | 'disabled' | 'callerSignal'>,
 ): Promise<AgentsFeature> {
-  const { platform, agentDatabases, secretBox, models, events, configuration, clock, ids, log } =
+  const { platform, agentDatabases, secretBox, models, outbound, events, configuration, clock, ids, log } =
     infrastructure
   const settings = createSettingsService({
     repository: createSettingsRepository(platform),
     secretBox,
     modelInForce: models.inForce,
+    warningsOf: createSettingsWarnings({ ...models, requirePermitted: outbound.requirePermitted }),
     requireEmbedding: models.embedding,
     maxConversations: configuration.maxConversations,
     emitChanged: (agentId, names) => events.emit('settings.changed', { agentId, names }),

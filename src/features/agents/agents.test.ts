@@ -8,6 +8,7 @@ import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import type { Gateway } from '#test/support/gateway.ts'
 import { startGateway } from '#test/support/gateway.ts'
+import { startModelServer } from '#test/support/model-server.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 
 interface AgentBody {
@@ -329,9 +330,15 @@ describe(`deleting an agent ${row('DELETE /api/agents/{id}')}`, () => {
   })
 })
 
+interface Answered {
+  settings: object
+  credentials: object
+  warnings: { field: string; issue: string }[]
+}
+
 describe(`settings ${row('PUT /api/agents/{id}/settings')}`, () => {
   const put = (id: string, body: unknown) =>
-    app.call<{ settings: object; credentials: object }>('PUT', `/api/agents/${id}/settings`, {
+    app.call<Answered>('PUT', `/api/agents/${id}/settings`, {
       headers: olga,
       body,
     })
@@ -375,6 +382,56 @@ describe(`settings ${row('PUT /api/agents/{id}/settings')}`, () => {
     expect(JSON.stringify([answer.body, read.body, app.logged])).not.toContain(secret)
     expect(filesThatHold(app.dataDirectory, secret)).toEqual([])
     expect((await put(id, { openai_api_key: null })).body.credentials).toEqual({ telegram_bot_token: true })
+  })
+
+  it.each<[string, object, string[]]>([
+    ['a provider without a key', { llm_provider: 'openai' }, ['llm_provider']],
+    [
+      'another one, with a model',
+      { llm_provider: 'anthropic', llm_model: 'claude-opus-5' },
+      ['llm_provider'],
+    ],
+    ['a provider without an address', { llm_provider: 'openai-compatible' }, ['llm_provider']],
+    ['a model of no retriever', { llm_provider: 'builtin', llm_model: 'gpt-5' }, ['llm_model']],
+    [
+      'a private address',
+      { llm_provider: 'openai-compatible', llm_base_url: 'http://10.0.0.1/v1' },
+      ['llm_base_url'],
+    ],
+    [
+      'metadata',
+      { llm_provider: 'openai-compatible', llm_base_url: 'http://169.254.169.254' },
+      ['llm_base_url'],
+    ],
+    ['an unused address', { llm_provider: 'builtin', llm_base_url: 'http://192.0.9.1/v1' }, ['llm_base_url']],
+    ['mail without a sender', { smtp_url: 'smtp://a:b@mail.example.com' }, ['mail_from']],
+    ['nothing', { llm_provider: 'builtin', mail_from: 'a@example.com' }, []],
+  ])('warn of %s, and are stored', async (_what, change, fields) => {
+    const { id } = await makeAgent()
+    const answer = await put(id, change)
+    expect(answer.status).toBe(200)
+    expect(answer.body.warnings.map(({ field }) => field)).toEqual(fields)
+    const read = await app.call('GET', `/api/agents/${id}/settings`, { headers: olga })
+    expect([read.status, read.body]).toEqual([200, answer.body])
+  })
+
+  it('warn of a model that its server does not list, unless it gives no list', async () => {
+    let ids = ['small', 'large']
+    await using server = await startModelServer(() =>
+      ids.length === 0 ? { status: 404 } : { json: { object: 'list', data: ids.map(id => ({ id })) } },
+    )
+    const own = await testApp({ environment: { DEV_USER: 'dev@example.com', OUTBOUND_ALLOW: '127.0.0.1' } })
+    const warningsOf = async (llm_model: string, path = '/v1') => {
+      const body = { llm_provider: 'openai-compatible', llm_base_url: server.url + path, llm_model }
+      const answer = await own.call<Answered>('PUT', '/api/agents/default/settings', { body })
+      return answer.body.warnings
+    }
+    expect(await warningsOf('small')).toEqual([])
+    expect(await warningsOf('tiny')).toEqual([
+      { field: 'llm_model', issue: expect.stringContaining('"tiny"') },
+    ])
+    ids = []
+    expect(await warningsOf('tiny', '/v2')).toEqual([])
   })
 
   it('lose nothing when several are changed at once', async () => {

@@ -4,7 +4,15 @@ import { settingsAnswerSchema, settingsChangesSchema } from './settings.schema.t
 import type { SettingsService } from './settings.service.ts'
 
 export function registerSettingsRoutes(app: App, settings: SettingsService): void {
-  routesBelow(app, '/api/agents/:id', 'Agents').update('/settings', {
+  const routes = routesBelow(app, '/api/agents/:id', 'Agents')
+
+  routes.get('/settings', {
+    name: 'getSettings',
+    summary: "Get an agent's settings, credentials and warnings",
+    answer: settingsAnswerSchema,
+    handle: ({ params }) => settings.get(params.id),
+  })
+  routes.update('/settings', {
     name: 'updateSettings',
     summary: "Update an agent's settings and credentials",
     body: settingsChangesSchema,

@@ -182,9 +182,13 @@ export const settingsSchema = Type.Object(
   { title: 'AgentSettings' },
 )
 
+const warningSchema = Type.Object({ field: Type.String(), issue: Type.String() })
+export type SettingsWarning = Static<typeof warningSchema>
+
 export const settingsAnswerSchema = Type.Object({
   settings: settingsSchema,
   credentials: Type.Record(Type.String(), Type.Boolean(), {
     description: 'The names of the credentials that are set; their values are never sent.',
   }),
+  warnings: Type.Array(warningSchema, { description: 'Settings that do not work together as they are.' }),
 })

@@ -1,11 +1,11 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import type { SecretBox } from '#platform/encryption/secret-box.ts'
-import { invalid, notFound } from '#platform/errors.ts'
+import { AppError, invalid, notFound, required } from '#platform/errors.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import { credentialContext } from '#storage/encryption/credential-context.ts'
 import type { SettingsRepository } from './settings.repository.ts'
-import type { CredentialName, SettingsChanges, StoredSettings } from './settings.schema.ts'
+import type { CredentialName, SettingsChanges, SettingsWarning, StoredSettings } from './settings.schema.ts'
 import { credentialNames } from './settings.schema.ts'
 
 /** Sent to models that take one, when the agent has chosen none. */
@@ -19,6 +19,8 @@ interface Dependencies {
     provider: string
     model: string
   }
+  /** How its settings fail together. */
+  warningsOf(agent: { settings: StoredSettings; credentials: Credentials }): Promise<SettingsWarning[]>
   /** Throws the reason if documents of an agent with these settings and credentials can't be embedded. */
   requireEmbedding(agent: { settings: StoredSettings; credentials: Credentials }): Promise<unknown>
   /** Conversations that an agent may keep. */
@@ -77,9 +79,29 @@ export function createSettingsService(needs: Dependencies) {
     return { settings: applyChanges(settings, changes), credentials: Object.fromEntries(kept) as Credentials }
   }
 
+  async function warnings(agentId: string): Promise<SettingsWarning[]> {
+    try {
+      return await needs.warningsOf(await profileOf(agentId))
+    } catch (error) {
+      // A stored key that can't be opened must not keep anybody from replacing it.
+      if (error instanceof AppError) return [{ field: 'credentials', issue: error.message }]
+      throw error
+    }
+  }
+
+  async function answerOf(agentId: string, stored: StoredSettings) {
+    const settings = await inForce(agentId, stored)
+    return { settings, credentials: await credentialsOf(agentId), warnings: await warnings(agentId) }
+  }
+
   return {
     /** The settings as they take effect: what was chosen, and the defaults for the rest. */
     inForce,
+
+    async get(agentId: string) {
+      const profile = await repository.findProfile(agentId)
+      return await answerOf(agentId, required(profile, 'Agent').settings)
+    },
 
     /** Changes the given keys and leaves the others; null takes a key back. */
     async update(agentId: string, changes: SettingsChanges) {
@@ -92,7 +114,7 @@ export function createSettingsService(needs: Dependencies) {
       }))
       if (settings === undefined) throw notFound('Agent')
       await emitChanged(agentId, Object.keys(changes))
-      return { settings: await inForce(agentId, settings), credentials: await credentialsOf(agentId) }
+      return await answerOf(agentId, settings)
     },
 
     profileOf,

@@ -17,6 +17,8 @@ const maxListBytes = 4 * 1024 * 1024
 export interface ModelLists {
   /** The provider's own list, or the catalogue's if it cannot be obtained in time. Never rejects. */
   modelsOf(provider: RemoteProvider, endpoint: Endpoint): Promise<ModelDescriptor[]>
+  /** Whether the provider lists the model; undefined if it gives no list now. Never rejects. */
+  lists(provider: RemoteProvider, endpoint: Endpoint, id: string): Promise<boolean | undefined>
   /**
    * The id of the first model on that list, undefined if the provider lists none. Throws MODEL_ERROR if it is unknown
    * because the list cannot be obtained now; it is then requested again each time.
@@ -28,6 +30,8 @@ interface Listing {
   models: ModelDescriptor[]
   /** Whether the provider may have a list that could not be obtained. */
   isMissing: boolean
+  /** Whether the provider gave it, as opposed to the catalogue. */
+  isOwn: boolean
 }
 
 /** The provider has answered that it has no list. */
@@ -53,7 +57,7 @@ export function createModelLists({ clock, log, timeLimit = 3000 }: Dependencies)
   async function request(provider: RemoteProvider, endpoint: Endpoint, key: string): Promise<Listing> {
     try {
       const listed = await fetchList(provider, endpoint, timeLimit)
-      return { models: listed.map(model => describeModel(provider, model)), isMissing: false }
+      return { models: listed.map(model => describeModel(provider, model)), isMissing: false, isOwn: true }
     } catch (error) {
       const { name, message, status } = readFailure(error)
       const reason = withoutSecret(endpoint.apiKey)(message)
@@ -61,7 +65,7 @@ export function createModelLists({ clock, log, timeLimit = 3000 }: Dependencies)
         { provider, name, status, reason },
         'no list of models from the provider: the catalogue is used',
       )
-      const known = { models: catalogueOf(provider), isMissing: !(error instanceof NoList) }
+      const known = { models: catalogueOf(provider), isMissing: !(error instanceof NoList), isOwn: false }
       lists.set(key, Promise.resolve(known), { ttl: failedFor })
       return known
     }
@@ -74,10 +78,16 @@ export function createModelLists({ clock, log, timeLimit = 3000 }: Dependencies)
     return await listing
   }
 
+  async function listing(provider: RemoteProvider, endpoint: Endpoint): Promise<Listing> {
+    return await (lists.get(keyOf(provider, endpoint)) ?? requestAgain(provider, endpoint))
+  }
+
   return {
-    async modelsOf(provider, endpoint) {
-      const known = lists.get(keyOf(provider, endpoint))
-      return (await (known ?? requestAgain(provider, endpoint))).models
+    modelsOf: async (provider, endpoint) => (await listing(provider, endpoint)).models,
+
+    async lists(provider, endpoint, id) {
+      const { models, isOwn } = await listing(provider, endpoint)
+      return isOwn ? models.some(model => model.id === id) : undefined
     },
 
     async firstOf(provider, endpoint) {

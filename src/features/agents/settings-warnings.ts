@@ -1,0 +1,39 @@
+import { AppError } from '#platform/errors.ts'
+import type { SettingsWarning, StoredSettings } from './settings.schema.ts'
+import type { Credentials } from './settings.service.ts'
+
+interface Agent {
+  settings: StoredSettings
+  credentials: Credentials
+}
+
+interface Dependencies {
+  inForce(agent: Agent): { provider: string }
+  /** What would keep the model in force from answering. */
+  problems(agent: Agent): Promise<SettingsWarning[]>
+  /** Throws the reason if the outbound guard refuses the address. */
+  requirePermitted(address: string, field: string): Promise<void>
+}
+
+/**
+ * How settings fail together that are right one by one. None is refused for that: they may be set one after another, and
+ * what they depend on may change.
+ */
+export function createSettingsWarnings({ inForce, problems, requirePermitted }: Dependencies) {
+  return async (agent: Agent): Promise<SettingsWarning[]> => {
+    const { llm_base_url: address, mail_from } = agent.settings
+    const { provider } = inForce(agent)
+    const warnings: SettingsWarning[] = []
+    const add = (field: string, issue: string) => warnings.push({ field, issue })
+    if (agent.credentials.smtp_url !== undefined && mail_from === undefined)
+      add('mail_from', 'must name the sender of mail through smtp_url')
+    if (address !== undefined && provider !== 'openai-compatible')
+      add('llm_base_url', `is for the provider "openai-compatible"; the provider is "${provider}"`)
+    if (address !== undefined)
+      await requirePermitted(address, 'llm_base_url').catch(reason => {
+        if (!(reason instanceof AppError)) throw reason
+        add('llm_base_url', reason.message)
+      })
+    return [...warnings, ...(await problems(agent))]
+  }
+}
