@@ -28,7 +28,7 @@ const parameters = /;(?!ext=)[a-z-]+=[^;]*/gi
 const extensionWords =
   'extension|extn|ext|xtn|x|#|durchwahl|dw|nebenstelle|nst|apparat|app|poste|interno|int|anexo|ramal|доб'
 const extensionPattern = new RegExp(
-  `^(.*?)(?:(?:;ext=|[ ,;(-]*(?:${extensionWords})[ .:=#-]*)(\\d{1,8})\\)?|[,;]+ ?(\\d{1,5}))$`,
+  `^(.*?)(?:(?:;ext=|[ ,;(/-]*(?:${extensionWords})[ .:=#-]*)(\\d{1,8})\\)?|[,;]+ ?(\\d{1,5}))$`,
   'iu',
 )
 /** A slash is written within numbers, too. */
@@ -111,10 +111,14 @@ function nationalNumber(
   compact: string,
   country: CountryCode,
 ): string | undefined {
-  const national = parse(compact, country)
+  // Mexico's former trunk prefixes, which the tables no longer have.
+  const dialled = country === 'MX' ? compact.replace(/^0(?:1|4[45])(?=\d{10}$)/, '') : compact
+  const national = parse(dialled, country)
   // Where the sign before the country's code was left out.
   const signed = compact.startsWith('0') ? undefined : parse(`+${compact}`)
   if (signed?.isValid() && signed.countryCallingCode === national?.countryCallingCode) return signed.number
+  // So many digits are a number of another country, rather than a national one without its zero.
+  if (signed?.isPossible() && compact.length >= 12) return undefined
   const isNational = national?.isValid() || (compact.startsWith('0') && national?.isPossible())
   return isNational ? national?.number : undefined
 }

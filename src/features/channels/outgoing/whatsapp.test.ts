@@ -13,7 +13,8 @@ const number = (base: string) => ({ base, token, phoneNumberId: '10987' })
 it('a text is sent, and a long one as several, to the digits of the number', async () => {
   await using whatsapp = await startWhatsappServer()
   const to = '+49 (170) 123-4567'
-  expect(await sendWhatsapp(number(whatsapp.url), { to, text: 'Grüße 👋' })).toEqual(['wamid.1'])
+  const spelled = '0049 (0)170/123-4567'
+  expect(await sendWhatsapp(number(whatsapp.url), { to: spelled, text: 'Grüße 👋' })).toEqual(['wamid.1'])
   const paragraphs = ['a'.repeat(4000), 'b'.repeat(4000)]
   expect(await sendWhatsapp(number(whatsapp.url), { to, text: paragraphs.join('\n\n') })).toEqual([
     'wamid.2',

@@ -31,7 +31,11 @@ const maxDigits = 15
 
 /** A long text makes several messages. */
 export function whatsappParts(number: WhatsappNumber, message: WhatsappMessage, signal: AbortSignal): Part[] {
-  const to = message.to.replace(/\D/g, '')
+  // Without the zero that is not dialled from abroad.
+  const to = message.to
+    .replace(/(?<=\d ?)\(0\)/, '')
+    .replace(/\D/g, '')
+    .replace(/^00/, '')
   if (!/^\+?[\d\s()./-]*$/.test(message.to.trim()) || to.length > maxDigits)
     throw invalid('to', 'must be one number, with its country code')
   return contentsOf(message).map(
