@@ -63,6 +63,7 @@ export const agentTables = {
   '0018-conversation-authors': columnsOnly,
   '0019-outbox-suspects': outboxSuspects,
   '0020-contact-addresses': contactAddressTables,
+  '0021-payment-reversals': columnsOnly,
 }
 
 type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>

@@ -69,6 +69,12 @@ export function add(one: string, other: string, currency: string): string {
   return canonical(fromUnits(exact(one) + exact(other), fine), currency)
 }
 
+/** At least zero. */
+export function subtract(one: string, other: string, currency: string): string {
+  const rest = exact(one) - exact(other)
+  return canonical(fromUnits(rest > 0n ? rest : 0n, fine), currency)
+}
+
 export function multiply(amount: string, times: number | bigint, currency: string): string {
   return canonical(fromUnits(exact(amount) * BigInt(times), fine), currency)
 }

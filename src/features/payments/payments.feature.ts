@@ -36,10 +36,11 @@ export function createPayments(
   infrastructure: Infrastructure,
   { settings, access, sellBy, endpoints }: Dependencies,
 ): PaymentsFeature {
-  const { transact, agentDatabases, agentSecrets, outbound, clock, ids } = infrastructure
+  const { transact, agentDatabases, agentSecrets, outbound, clock, ids, log } = infrastructure
   const { apiKey, apiBase, webhookSecret } = infrastructure.configuration.payments
   const ledger = createLedger({
     transact,
+    log,
     onResolved: (...resolution) => selling.resolve(...resolution),
     clock,
     ids,
@@ -52,7 +53,7 @@ export function createPayments(
   const callProvider = createProviderClient(apiBase)
   const requests = createRequestStore({ transact, ledger, clock, ids })
   const provider = createProviderService({ requests, credentialsOf, apiKey, callProvider, clock })
-  const webhook = createWebhookService({ agentDatabases, transact, ledger, clock })
+  const webhook = createWebhookService({ agentDatabases, transact, ledger, clock, log })
   const profileOf = (agentId: string) =>
     settings.profileOf(agentId).catch(error => {
       if (error instanceof AppError && error.code === 'NOT_FOUND') return undefined

@@ -67,6 +67,29 @@ function event(type: string, object: object): object {
   return { id, object: 'event', type, data: { object } }
 }
 
+/** The kinds of messages about one payment of 19.99, each at a second. */
+function lifeOf(intent: string, metadata: object = {}) {
+  const at = (created: number, message: object) => ({ ...message, created })
+  const of = { payment_intent: intent, charge: `ch_${intent}`, currency: 'usd' }
+  return {
+    paid: (created: number) => at(created, charged(intent, { metadata })),
+    authorized: (created: number) =>
+      at(created, charged(intent, { metadata, captured: false, amount_captured: 0 })),
+    captured: (created: number, amount_captured: number) =>
+      at(created, charged(intent, { metadata, amount_captured }, 'charge.captured')),
+    refunded: (created: number, amount_refunded: number, type = 'charge.refunded') =>
+      at(created, charged(intent, { metadata, amount_refunded }, type)),
+    refund: (created: number, type: string, id: string, amount: number, status: string) =>
+      at(created, event(type, { ...of, id, amount, status, created: Math.min(created, 10) })),
+    dispute: (created: number, type: string, status: string, amount = 1999) =>
+      at(created, event(`charge.dispute.${type}`, { ...of, id: `du_${intent}`, amount, status })),
+    session: (created: number, type: string, others: object) => ({
+      ...at(created, session(intent, { metadata, ...others })),
+      type: `checkout.session.${type}`,
+    }),
+  }
+}
+
 function session(intent: string, others: object = {}) {
   const paid = { mode: 'payment', payment_status: 'paid', amount_total: 1999, currency: 'usd', metadata: {} }
   return event('checkout.session.completed', {
@@ -279,6 +302,175 @@ describe('a refund', () => {
     const { body } = await call<{ transactions: Transaction[] }>('GET', '/transactions?state=pending')
     const unpaid = { transaction_id: body.transactions[0]?.id }
     expect(await call('POST', '/provider/refund', unpaid)).toMatchObject({ status: 409 })
+  })
+})
+
+describe('what becomes of a payment', () => {
+  type Life = ReturnType<typeof lifeOf>
+
+  it.each<[name: string, messages: (of: Life) => object[], state: string, refunded: string, amount?: string]>(
+    [
+      ['paid', of => [of.paid(1)], 'settled', '0.00'],
+      ['refunded', of => [of.paid(1), of.refunded(10, 1999)], 'refunded', '19.99'],
+      [
+        'refunded in part, twice',
+        of => [of.paid(1), of.refunded(10, 500), of.refunded(20, 1200)],
+        'settled',
+        '12.00',
+      ],
+      [
+        'refunded, which fails',
+        of => [of.paid(1), of.refunded(10, 1999), of.refund(20, 'refund.failed', 're_1', 1999, 'failed')],
+        'settled',
+        '0.00',
+      ],
+      [
+        'refunded, which fails, told three times',
+        of => [
+          of.paid(1),
+          of.refunded(10, 1999),
+          of.refund(20, 'refund.failed', 're_1', 1999, 'failed'),
+          of.refund(20, 'charge.refund.updated', 're_1', 1999, 'failed'),
+          of.refunded(20, 0, 'charge.updated'),
+        ],
+        'settled',
+        '0.00',
+      ],
+      [
+        'refunded twice in part, of which one is cancelled',
+        of => [of.paid(1), of.refunded(10, 1200), of.refund(20, 'refund.updated', 're_1', 500, 'canceled')],
+        'settled',
+        '7.00',
+      ],
+      [
+        'refunded, which fails, and refunded in part again',
+        of => [
+          of.paid(1),
+          of.refunded(10, 1999),
+          of.refund(20, 'refund.failed', 're_1', 1999, 'failed'),
+          of.refunded(30, 500),
+        ],
+        'settled',
+        '5.00',
+      ],
+      [
+        'refunded, as the refund alone says',
+        of => [
+          of.paid(1),
+          of.refund(10, 'refund.created', 're_1', 500, 'pending'),
+          of.refund(30, 'refund.updated', 're_1', 500, 'succeeded'),
+        ],
+        'settled',
+        '5.00',
+      ],
+      ['refunded by more than was paid', of => [of.paid(1), of.refunded(10, 2500)], 'settled', '0.00'],
+      [
+        'a refund of more than was paid',
+        of => [of.paid(1), of.refund(10, 'refund.created', 're_1', 2500, 'succeeded')],
+        'settled',
+        '0.00',
+      ],
+      ['disputed', of => [of.paid(1), of.dispute(10, 'created', 'needs_response')], 'disputed', '0.00'],
+      [
+        'disputed, and lost',
+        of => [of.paid(1), of.dispute(10, 'created', 'needs_response'), of.dispute(20, 'closed', 'lost')],
+        'disputed',
+        '0.00',
+      ],
+      [
+        'disputed, and won',
+        of => [
+          of.paid(1),
+          of.dispute(10, 'created', 'needs_response'),
+          of.dispute(15, 'updated', 'under_review'),
+          of.dispute(20, 'closed', 'won'),
+        ],
+        'settled',
+        '0.00',
+      ],
+      [
+        'enquired about',
+        of => [of.paid(1), of.dispute(10, 'created', 'warning_needs_response')],
+        'settled',
+        '0.00',
+      ],
+      [
+        'disputed by more than was paid',
+        of => [of.paid(1), of.dispute(10, 'created', 'needs_response', 5000)],
+        'settled',
+        '0.00',
+      ],
+      ['authorized, then captured', of => [of.authorized(1), of.captured(5, 1999)], 'settled', '0.00'],
+      ['captured in part', of => [of.authorized(1), of.captured(5, 900)], 'settled', '0.00', '9.00'],
+      ['captured in two parts', of => [of.captured(5, 900), of.captured(6, 1999)], 'settled', '0.00'],
+      [
+        'paid by a debit that arrives later',
+        of => [
+          of.session(1, 'completed', { payment_status: 'unpaid' }),
+          of.session(9, 'async_payment_succeeded', {}),
+        ],
+        'settled',
+        '0.00',
+      ],
+      [
+        'bounced',
+        of => [
+          of.session(1, 'completed', { payment_status: 'unpaid' }),
+          of.session(9, 'async_payment_failed', { payment_status: 'unpaid' }),
+        ],
+        'failed',
+        '0.00',
+      ],
+      [
+        'bounced, and paid after all',
+        of => [of.session(9, 'async_payment_failed', { payment_status: 'unpaid' }), of.paid(20)],
+        'settled',
+        '0.00',
+      ],
+      [
+        'expired',
+        of => [of.session(9, 'expired', { payment_status: 'unpaid', payment_intent: null })],
+        'failed',
+        '0.00',
+      ],
+    ],
+  )(
+    '%s: the order of the messages makes no difference',
+    async (name, messages, state, refunded, amount = '19.99') => {
+      const { call, transactions, send } = await newAgent()
+      const every = 'state=pending&state=settled&state=failed&state=refunded&state=disputed'
+      // Changes of a payment mean nothing before it is known: the provider repeats no message, so its own comes first.
+      const orders = [
+        (all: object[]) => all,
+        ([first = {}, ...rest]: object[]) => [first, ...rest.toReversed()],
+      ]
+      for (const [at, order1] of orders.entries()) {
+        await call('POST', '/provider/checkout', { ...order, ...addresses, description: `${name} ${at}` })
+        const own = (await transactions(every)).find(({ note }) => note === `${name} ${at}`)
+        for (const message of order1(messages(lifeOf(`pi_${name}_${at}`, { transaction_id: own?.id }))))
+          expect((await send(message)).status).toBe(200)
+        expect((await call('GET', `/transactions/${own?.id}`)).body, order1.toString()).toMatchObject({
+          state,
+          refunded,
+          amount,
+        })
+      }
+      expect(await transactions(every)).toHaveLength(2)
+    },
+  )
+
+  it('of a payment that is not known is no payment', async () => {
+    const { transactions, send } = await newAgent()
+    const of = lifeOf('pi_strange')
+    for (const message of [
+      of.session(1, 'expired', { payment_status: 'unpaid' }),
+      of.refund(10, 'refund.failed', 're_1', 5, 'failed'),
+      of.dispute(10, 'created', 'needs_response'),
+    ])
+      expect((await send(message)).status).toBe(200)
+    expect(
+      await transactions('state=pending&state=settled&state=failed&state=refunded&state=disputed'),
+    ).toEqual([])
   })
 })
 

@@ -1,4 +1,4 @@
-import { text, textOrNull } from '#platform/columns.ts'
+import { since, text, textOrNull } from '#platform/columns.ts'
 import { declareAgentTables, hidden, readable } from './table-set.ts'
 
 /**
@@ -24,6 +24,8 @@ export const paymentTables = declareAgentTables({
       note: textOrNull,
       created_at: text,
       updated_at: text,
+      /** JSON: refunds and disputes as they were reported; null before the first. */
+      reversals: since('0021-payment-reversals', textOrNull),
     },
     indexes: { created_at: ['created_at', 'id'], reference: ['reference'] },
   },

@@ -7,6 +7,7 @@ import { paymentTables } from '#storage/tables/payments.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { add, sortKey } from '../money.ts'
 import type { ExportQuery, SummaryQuery, Transaction, TransactionListQuery } from './ledger.schema.ts'
+import type { LedgerEntry } from './merge-transaction.ts'
 
 type Database = Kysely<AgentTables>
 type Row = Selectable<AgentTables['transactions']>
@@ -114,6 +115,12 @@ export async function sumSpent(database: Database, day: string): Promise<string>
   return rows.reduce((sum, { amount }) => add(sum, amount, 'USD'), '0')
 }
 
+/** With what has gone back of it. */
+export async function findEntry(database: Database, id: string): Promise<LedgerEntry | undefined> {
+  const row = await database.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirst()
+  return row && toEntry(row)
+}
+
 export async function findTransaction(database: Database, id: string): Promise<Transaction | undefined> {
   const row = await database.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirst()
   return row && toTransaction(row)
@@ -123,7 +130,7 @@ export async function findTransaction(database: Database, id: string): Promise<T
 export async function findByKeys(
   database: Database,
   keys: readonly string[],
-): Promise<Transaction | undefined> {
+): Promise<LedgerEntry | undefined> {
   const row = await database
     .selectFrom('transactions')
     .innerJoin('transaction_keys', 'transaction_keys.transaction_id', 'transactions.id')
@@ -133,7 +140,7 @@ export async function findByKeys(
     .orderBy('transactions.id')
     .limit(1)
     .executeTakeFirst()
-  return row && toTransaction(row)
+  return row && toEntry(row)
 }
 
 export async function keysOf(database: Database, transactionId: string): Promise<string[]> {
@@ -159,11 +166,11 @@ export async function addKeys(
     .execute()
 }
 
-export async function insertTransaction(database: Database, transaction: Transaction): Promise<void> {
+export async function insertTransaction(database: Database, transaction: LedgerEntry): Promise<void> {
   await database.insertInto('transactions').values(toRow(transaction)).execute()
 }
 
-export async function updateTransaction(database: Database, transaction: Transaction): Promise<void> {
+export async function updateTransaction(database: Database, transaction: LedgerEntry): Promise<void> {
   await database
     .updateTable('transactions')
     .set(toRow(transaction))
@@ -205,11 +212,22 @@ export async function findUnmatched(
   return rows.map(toTransaction)
 }
 
-function toRow(transaction: Transaction): Row {
-  return { ...transaction, amount_key: sortKey(transaction.amount) }
+function toRow({ reversals, ...transaction }: LedgerEntry): Row {
+  return {
+    ...transaction,
+    amount_key: sortKey(transaction.amount),
+    reversals: JSON.stringify(reversals),
+  }
 }
 
 /** Only the ledger writes these rows. */
-function toTransaction({ amount_key: _, ...row }: Row): Transaction {
+function toTransaction({ amount_key: _, reversals: __, ...row }: Row): Transaction {
   return row as Transaction
+}
+
+function toEntry(row: Row): LedgerEntry {
+  const { reversals, refunded } = row
+  // Before reports were kept, only their sum was.
+  const kept = reversals === null ? { total: { at: 0, amount: refunded } } : JSON.parse(reversals)
+  return { ...toTransaction(row), reversals: kept }
 }

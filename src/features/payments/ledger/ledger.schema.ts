@@ -5,11 +5,11 @@ import { orNull } from '#platform/own-schemas.ts'
 
 /*
  * Transaction: one payment, whichever messages report it. Its state is the furthest that any of them reports:
- * pending -> failed -> settled -> refunded. Only money that has come or gone is settled.
+ * pending -> failed -> settled -> disputed -> refunded, or back to settled once a dispute is won or a refund fails. Only money that has come or gone is settled.
  */
 export const transactionTypes = ['inbound', 'outbound', 'x402'] as const
 export type TransactionType = (typeof transactionTypes)[number]
-export const transactionStates = ['pending', 'failed', 'settled', 'refunded'] as const
+export const transactionStates = ['pending', 'failed', 'settled', 'disputed', 'refunded'] as const
 export type TransactionState = (typeof transactionStates)[number]
 export type TransactionSource = 'provider' | 'x402' | 'notification'
 

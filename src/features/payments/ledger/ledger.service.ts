@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { timestamp } from '#platform/clock.ts'
 import { conflict, notFound } from '#platform/errors.ts'
 import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
+import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { add, multiply } from '../money.ts'
@@ -10,6 +11,7 @@ import {
   addKeys,
   countAlike,
   findByKeys,
+  findEntry,
   findTransaction,
   insertTransaction,
   keysOf,
@@ -23,8 +25,9 @@ import type {
   TransactionListQuery,
   TransactionSum,
 } from './ledger.schema.ts'
-import type { PaymentReport } from './merge-transaction.ts'
-import { isIncome, mergeTransaction, newTransaction } from './merge-transaction.ts'
+import type { LedgerEntry, PaymentChange, PaymentReport } from './merge-transaction.ts'
+import { isIncome, mergeTransaction, newTransaction, reportOf } from './merge-transaction.ts'
+import { exceeds } from './reversals.ts'
 
 type Database = Kysely<AgentTables>
 export type PaymentOutbox = Outbox<PaymentEvents>
@@ -32,10 +35,11 @@ export type PaymentOutbox = Outbox<PaymentEvents>
 interface Dependencies extends ChangeContext<PaymentEvents> {
   /** Called before a person's word on a transaction is written down, which may run it several times. */
   onResolved(agentId: string, transactionId: string, outcome: Resolution['outcome']): Promise<void>
+  log: Log
 }
 
 /** Keeps one transaction for each payment, however many messages report it, how often, and in which order. */
-export function createLedger({ transact, onResolved, clock, ids }: Dependencies) {
+export function createLedger({ transact, onResolved, clock, ids, log }: Dependencies) {
   /** Records a message's report, in the caller's transaction. */
   async function record(
     transaction: Database,
@@ -54,8 +58,28 @@ export function createLedger({ transact, onResolved, clock, ids }: Dependencies)
     return next
   }
 
+  /** Records a message's report about a known payment; undefined for one that is not known, or was paid less. */
+  async function change(
+    transaction: Database,
+    outbox: PaymentOutbox,
+    agentId: string,
+    change: PaymentChange,
+  ) {
+    const known = await recognise(transaction, change)
+    if (known === undefined) return undefined
+    if (exceeds(change.reversals ?? {}, known.amount)) {
+      log.warn(
+        { agentId, transactionId: known.id, keys: change.keys },
+        'refused a refund or dispute above its payment',
+      )
+      return undefined
+    }
+    return await record(transaction, outbox, agentId, reportOf(known, change))
+  }
+
   return {
     record,
+    change,
     get,
 
     list: ({ db }: AgentHandle, query: TransactionListQuery) => listTransactions(db, query),
@@ -104,11 +128,11 @@ async function get(database: Database, id: string): Promise<Transaction> {
 /** By what it is called elsewhere; else by the transaction that it was made for, unless that is another payment's. */
 async function recognise(
   database: Database,
-  { keys, transactionId }: PaymentReport,
-): Promise<Transaction | undefined> {
+  { keys, transactionId }: Pick<PaymentReport, 'keys' | 'transactionId'>,
+): Promise<LedgerEntry | undefined> {
   const known = keys.length === 0 ? undefined : await findByKeys(database, keys)
   if (known !== undefined || transactionId === undefined) return known
-  const named = await findTransaction(database, transactionId)
+  const named = await findEntry(database, transactionId)
   return named && (keys.length === 0 || (await keysOf(database, named.id)).length === 0) ? named : undefined
 }
 

@@ -1,6 +1,8 @@
 import { canonical, compare } from '../money.ts'
 import type { Transaction, TransactionSource, TransactionState, TransactionType } from './ledger.schema.ts'
 import { transactionStates } from './ledger.schema.ts'
+import type { Reversals } from './reversals.ts'
+import { isDisputed, mergeReversals, refundedOf } from './reversals.ts'
 
 /** The facts about one payment that a message reports. */
 export interface PaymentReport {
@@ -16,13 +18,20 @@ export interface PaymentReport {
   reference?: string | null
   source: TransactionSource
   state: TransactionState
-  /** How much of it has gone back in all. */
-  refunded?: string
+  reversals?: Reversals
   note?: string | null
 }
 
+/** What a message changes about a payment that is known already; without one, it means nothing. */
+export type PaymentChange = Pick<PaymentReport, 'keys' | 'transactionId' | 'reversals'> & { state?: 'failed' }
+
+/** A transaction with the reports of what has gone back of it. */
+export interface LedgerEntry extends Transaction {
+  reversals: Reversals
+}
+
 /** @param now ISO 8601. */
-export function newTransaction(id: string, report: PaymentReport, now: string): Transaction {
+export function newTransaction(id: string, report: PaymentReport, now: string): LedgerEntry {
   const currency = report.currency.toUpperCase()
   const blank = {
     id,
@@ -34,45 +43,50 @@ export function newTransaction(id: string, report: PaymentReport, now: string): 
     reference: report.reference ?? null,
     source: report.source,
     state: report.state,
-    refunded: canonical(report.refunded ?? '0', currency),
+    refunded: canonical('0', currency),
     note: report.note ?? null,
     created_at: now,
     updated_at: now,
   }
-  return { ...blank, state: stateOf(blank) }
+  return withReversals(blank, report.reversals ?? {})
 }
 
 /** Merges another report into a transaction. The order in which reports come makes no difference. */
-export function mergeTransaction(known: Transaction, report: PaymentReport, now: string): Transaction {
+export function mergeTransaction(known: LedgerEntry, report: PaymentReport, now: string): LedgerEntry {
   const next = newTransaction(known.id, report, now)
   const isCertain = rank(known.state) >= rank('settled')
+  const isSame =
+    known.source === 'provider' && report.source === 'provider' && known.currency === next.currency
+  const isMore = isSame && rank(next.state) >= rank('settled') && compare(next.amount, known.amount) > 0
   const merged = {
     ...known,
-    // The amount that was requested gives way to the amount that was paid.
-    amount: isCertain ? known.amount : next.amount,
+    // The amount that was requested gives way to the amount that was paid, of which more may be captured later.
+    amount: isCertain && !isMore ? known.amount : next.amount,
     currency: isCertain ? known.currency : next.currency,
     from: leastOf(known.from, next.from),
     to: leastOf(known.to, next.to),
     reference: leastOf(known.reference, next.reference),
     note: next.note ?? known.note,
     state: rank(next.state) > rank(known.state) ? next.state : known.state,
-    refunded: compare(next.refunded, known.refunded) > 0 ? next.refunded : known.refunded,
     updated_at: now,
   }
-  return { ...merged, state: stateOf(merged) }
+  return withReversals(merged, mergeReversals(known.reversals, report.reversals ?? {}))
 }
 
-/** A payment that has gone back in full is refunded. */
-function stateOf({
-  state,
-  amount,
-  refunded,
-}: Pick<Transaction, 'state' | 'amount' | 'refunded'>): TransactionState {
-  return state === 'settled' && compare(refunded, '0') > 0 && compare(refunded, amount) >= 0
-    ? 'refunded'
-    : state
+/** A change as a report on what is known. */
+export function reportOf(known: LedgerEntry, { state, ...change }: PaymentChange): PaymentReport {
+  const { type, amount, currency, source } = known
+  return { type, amount, currency, source, state: state ?? known.state, ...change }
 }
 
+function withReversals(transaction: Transaction, reversals: Reversals): LedgerEntry {
+  const { currency, amount } = transaction
+  const refunded = canonical(refundedOf(reversals, currency), currency)
+  if (rank(transaction.state) < rank('settled')) return { ...transaction, refunded, reversals }
+  const isBack = compare(refunded, '0') > 0 && compare(refunded, amount) >= 0
+  const state = isBack ? 'refunded' : isDisputed(reversals) ? 'disputed' : 'settled'
+  return { ...transaction, refunded, reversals, state }
+}
 function rank(state: TransactionState): number {
   return transactionStates.indexOf(state)
 }

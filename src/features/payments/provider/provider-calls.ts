@@ -100,7 +100,8 @@ export const providerCalls: Calls = {
     if (typeof refund.charge !== 'object' || refund.charge === null) return { answer }
     const { currency, amount_refunded } = refund.charge
     const refunded = fromUnits(amount_refunded, providerDecimals(currency))
-    return { answer, report: { keys: keysOf(refund.charge), state: 'settled', refunded } }
+    const total = { at: refund.created ?? 0, amount: refunded }
+    return { answer, report: { keys: keysOf(refund.charge), state: 'settled', reversals: { total } } }
   },
 }
 

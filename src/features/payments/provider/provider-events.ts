@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
-import type { PaymentReport } from '../ledger/merge-transaction.ts'
+import type { PaymentChange, PaymentReport } from '../ledger/merge-transaction.ts'
 import { fromUnits, providerDecimals } from '../money.ts'
 import { agentField, keysOf, transactionField } from './provider-calls.ts'
 
@@ -8,6 +8,7 @@ import { agentField, keysOf, transactionField } from './provider-calls.ts'
 const eventSchema = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 300 }),
   type: Type.String(),
+  created: Type.Optional(Type.Integer()),
   data: Type.Object({ object: Type.Object({}) }),
 })
 
@@ -23,6 +24,7 @@ const sessionSchema = Type.Object({
   id: Type.String(),
   mode: text,
   payment_status: text,
+  status: text,
   payment_intent: text,
   amount_total: count,
   currency: text,
@@ -38,8 +40,28 @@ const chargeSchema = Type.Object({
   amount_refunded: count,
   currency: Type.String(),
   captured: Type.Optional(Type.Boolean()),
+  status: text,
   billing_details: person,
   metadata,
+})
+
+const refundSchema = Type.Object({
+  id: Type.String(),
+  charge: text,
+  payment_intent: text,
+  amount: Type.Integer({ minimum: 0 }),
+  currency: Type.String(),
+  status: text,
+  created: Type.Optional(Type.Integer()),
+})
+
+const disputeSchema = Type.Object({
+  id: Type.String(),
+  charge: text,
+  payment_intent: text,
+  amount: Type.Integer({ minimum: 0 }),
+  currency: Type.String(),
+  status: Type.String(),
 })
 
 const authorizationSchema = Type.Object({
@@ -49,6 +71,8 @@ const authorizationSchema = Type.Object({
 export interface ProviderEvent {
   id: string
   type: string
+  /** Seconds since the epoch; 0 if it does not say. */
+  at: number
   object: object
 }
 
@@ -57,45 +81,111 @@ export function readEvent(body: Buffer): ProviderEvent | undefined {
   try {
     const event: unknown = JSON.parse(body.toString('utf8'))
     if (!matches(eventSchema, event)) return undefined
-    return { id: event.id, type: event.type, object: event.data.object }
+    return { id: event.id, type: event.type, at: event.created ?? 0, object: event.data.object }
   } catch {
     return undefined
   }
 }
 
-/** The payment that an event reports; undefined if it reports none, or one that another agent requested. */
-export function paymentIn({ type, object }: ProviderEvent, agentId: string): PaymentReport | undefined {
+/** What an event means for the ledger: a payment, or what has become of one. */
+export type Meaning =
+  | { report: PaymentReport }
+  | { change: PaymentChange; session?: 'expired' }
+  | { problem: string }
+
+/** Undefined if the event means nothing for the ledger, or is about a payment that another agent requested. */
+export function meaningOf({ type, at, object }: ProviderEvent, agentId: string): Meaning | undefined {
   if (matches(madeSchema, object) && object.metadata[agentField] !== agentId) return undefined
-  if (type === 'checkout.session.completed') return paidBySession(object)
-  return type === 'charge.succeeded' || type === 'charge.refunded' ? paidByCharge(object) : undefined
+  const read = readers.find(([pattern]) => pattern.test(type))?.[1]
+  return read?.(object, { at, isChange: type === 'charge.updated' })
 }
 
-function paidBySession(session: object): PaymentReport | undefined {
+interface Moment {
+  at: number
+  isChange: boolean
+}
+
+const readers: [RegExp, (object: object, moment: Moment) => Meaning | undefined][] = [
+  [/^checkout\.session\.(?:completed|async_payment_succeeded)$/, paidBySession],
+  [/^checkout\.session\.(?:expired|async_payment_failed)$/, failedSession],
+  [/^charge\.(?:succeeded|captured|refunded|updated)$/, paidByCharge],
+  [/^(?:refund\.|charge\.refund\.)/, refundedBy],
+  [/^charge\.dispute\./, disputedBy],
+]
+
+function paidBySession(session: object): Meaning | undefined {
   if (!matches(sessionSchema, session) || session.payment_status !== 'paid') return undefined
   const { id, mode, payment_intent, amount_total, currency, customer_details } = session
   // A subscription's payment has no intent here: its charge reports it.
   const key = payment_intent ?? (mode === 'payment' ? id : undefined)
   if (key === undefined || !amount_total || !currency) return undefined
+  const amount = fromUnits(amount_total, providerDecimals(currency))
   return {
-    ...income(session.metadata, key, customer_details?.email),
-    keys: [key],
-    amount: fromUnits(amount_total, providerDecimals(currency)),
-    currency,
+    report: { ...income(session.metadata, key, customer_details?.email), keys: [key], amount, currency },
   }
 }
 
-function paidByCharge(charge: object): PaymentReport | undefined {
+/** Nothing will be paid for it any more, or the payment has bounced. */
+function failedSession(session: object): Meaning | undefined {
+  if (!matches(sessionSchema, session)) return undefined
+  const transactionId = session.metadata?.[transactionField] ?? undefined
+  const keys = session.payment_intent ? [session.payment_intent] : []
+  const change = { keys, transactionId, state: 'failed' } as const
+  return session.status === 'expired' ? { change, session: 'expired' } : { change }
+}
+
+function paidByCharge(charge: object, moment: Moment): Meaning | undefined {
   if (!matches(chargeSchema, charge) || charge.captured === false) return undefined
-  const { amount, amount_captured, amount_refunded, currency, billing_details } = charge
+  const { amount, amount_captured, amount_refunded, currency, billing_details, status } = charge
+  if ((status ?? 'succeeded') !== 'succeeded') return undefined
   const keys = keysOf({ id: charge.id, payment_intent: charge.payment_intent ?? null })
   const decimals = providerDecimals(currency)
+  const paid = amount_captured ?? amount
+  const refunded = amount_refunded ?? 0
+  if (refunded > paid) return { problem: `${refunded} of ${paid} refunded` }
+  const total = { ...moment, amount: fromUnits(refunded, decimals) }
   return {
-    ...income(charge.metadata, keys[0] ?? charge.id, billing_details?.email),
-    keys,
-    amount: fromUnits(amount_captured ?? amount, decimals),
-    currency,
-    refunded: fromUnits(amount_refunded ?? 0, decimals),
+    report: {
+      ...income(charge.metadata, keys[0] ?? charge.id, billing_details?.email),
+      keys,
+      amount: fromUnits(paid, decimals),
+      currency,
+      reversals: { total },
+    },
   }
+}
+
+function refundedBy(refund: object, { at }: Moment): Meaning | undefined {
+  if (!matches(refundSchema, refund)) return undefined
+  const { id, status, created = at } = refund
+  const hasFailed = status === 'failed' || status === 'canceled'
+  if (!hasFailed && status !== 'succeeded' && status !== 'pending') return undefined
+  const made = { at: hasFailed ? at : created, amount: amountOf(refund), hasFailed }
+  return { change: { keys: keysIn(refund), reversals: { refunds: { [id]: made } } } }
+}
+
+/** An inquiry (`warning_…`) takes no money back. */
+function disputedBy(dispute: object, { at }: Moment): Meaning | undefined {
+  if (!matches(disputeSchema, dispute) || /^warning_(?:needs|under)/.test(dispute.status)) return undefined
+  const { id, status } = dispute
+  const state =
+    status === 'lost' ? 'lost' : /^(?:won|warning_closed|prevented)$/.test(status) ? 'won' : 'open'
+  const disputes = { [id]: { at, amount: amountOf(dispute), state } as const }
+  return { change: { keys: keysIn(dispute), reversals: { disputes } } }
+}
+
+function amountOf({ amount, currency }: { amount: number; currency: string }): string {
+  return fromUnits(amount, providerDecimals(currency))
+}
+
+function keysIn({
+  charge,
+  payment_intent,
+}: {
+  charge?: string | null
+  payment_intent?: string | null
+}): string[] {
+  return [payment_intent, charge].filter(key => typeof key === 'string')
 }
 
 function income(
