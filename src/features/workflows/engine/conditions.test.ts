@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { parseJson } from '#platform/exact-json.ts'
 import type { Condition } from './conditions.ts'
 import { holds, operators } from './conditions.ts'
 
@@ -86,5 +87,90 @@ describe('conditions', () => {
 
   it('are tested for each operator', () => {
     expect(new Set(cases.yes.map(([, operator]) => operator))).toEqual(new Set(operators))
+  })
+
+  /** Both sides as JSON, so that they hold numbers which no double is. */
+  const equalNumbers: [left: string, right: string][] = [
+    ['20', '"20.0"'],
+    ['"20.0"', '"20"'],
+    ['"-0"', '0'],
+    ['0.1', '"0.10000000000000000000"'],
+    ['" 5 "', '5'],
+    ['".5"', '0.5'],
+    ['1000', '"1e3"'],
+    ['"1E+3"', '1000'],
+    ['100000000000000000000', '"1e20"'],
+    ['7615917337495251231', '"7615917337495251231"'],
+    ['7615917337495251231', '7615917337495251231.0'],
+    ['1e400', '"10e399"'],
+    ['[9007199254740993]', '[9007199254740993]'],
+    ['{"id":9007199254740993}', '{"id":9007199254740993}'],
+    ['1e23', '1e23'],
+    ['-1e-400', '"-1e-400"'],
+  ]
+  it.each(equalNumbers)('hold numbers for equal: %s eq %s', async (left, right) => {
+    const condition = { left: parseJson(left), right: parseJson(right) }
+    expect([
+      await holds({ ...condition, operator: 'eq' }),
+      await holds({ ...condition, operator: 'ne' }),
+    ]).toEqual([true, false])
+    expect(await holds({ ...condition, operator: 'in', right: [0.3, condition.right] })).toBe(true)
+  })
+
+  const different: [left: string, right: string][] = [
+    ['"1187654321098765432"', '"1187654321098765433"'],
+    ['1187654321098765432', '1187654321098765433'],
+    ['1187654321098765432', '"1187654321098765433"'],
+    ['[1187654321098765432]', '[1187654321098765433]'],
+    ['{"id":1187654321098765432}', '{"id":1187654321098765433}'],
+    ['9007199254740992', '"9007199254740993"'],
+    ['"0.1"', '"0.1000000000000000055511151231257827"'],
+    ['"0e1234"', '"0e5678"'],
+    ['"0e1234"', '0'],
+    ['"12e3"', '"120e2"'],
+    ['"1e3"', '"1000"'],
+    ['"007"', '7'],
+    ['"007"', '"7"'],
+    ['"00"', '0'],
+    ['"-07"', '-7'],
+    ['"0x10"', '16'],
+    ['"0b11"', '3'],
+    ['"+49"', '49'],
+    ['"1_000"', '1000'],
+    ['"5."', '5'],
+    ['""', '0'],
+    ['" "', '0'],
+    ['1e400', '1e401'],
+    ['1e-400', '0'],
+    ['"1e999999999"', '1e999999998'],
+  ]
+  it.each(different)('hold ids and numbers apart: %s ne %s', async (left, right) => {
+    const condition = { left: parseJson(left), right: parseJson(right) }
+    expect([
+      await holds({ ...condition, operator: 'eq' }),
+      await holds({ ...condition, operator: 'ne' }),
+    ]).toEqual([false, true])
+    expect(await holds({ ...condition, operator: 'in', right: [0.3, condition.right] })).toBe(false)
+  })
+
+  const ascending: [less: string, more: string][] = [
+    ['1187654321098765432', '1187654321098765433'],
+    ['"1187654321098765432"', '1187654321098765433'],
+    ['-1187654321098765433', '"-1187654321098765432"'],
+    ['9', '"10"'],
+    ['"9.5"', '"10"'],
+    ['-1e999999999', '"1e-999999999"'],
+    ['"1e999999998"', '"1e999999999"'],
+    ['"0.1"', '"0.1000000000000000055511151231257827"'],
+    ['-1', '"-0.99"'],
+    ['0', '1e-400'],
+    ['"-1e400"', '-1e399'],
+    ['99999999999999999999', '1e20'],
+  ]
+  it.each(ascending)('order numbers by their decimal value: %s lt %s', async (less, more) => {
+    const [left, right] = [parseJson(less), parseJson(more)]
+    const results = (['lt', 'lte', 'gt', 'gte'] as const).map(operator => holds({ left, operator, right }))
+    expect(await Promise.all(results)).toEqual([true, true, false, false])
+    expect(await holds({ left: right, operator: 'gt', right: left })).toBe(true)
   })
 })

@@ -1,7 +1,10 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import type { Decimal } from '#platform/decimal.ts'
+import { compareDecimals, decimalOf } from '#platform/decimal.ts'
 import { AppError } from '#platform/errors.ts'
 import { turn } from '#platform/event-loop/turns.ts'
+import { isExactNumber } from '#platform/exact-json.ts'
 import { textOf } from '#platform/templates/resolve-templates.ts'
 import { sortableTime } from '#platform/time/written-time.ts'
 import { includesText } from './includes-text.ts'
@@ -82,10 +85,31 @@ async function limitedText(value: unknown): Promise<string> {
   throw new AppError('VALIDATION_ERROR', message)
 }
 
-/** Numbers in texts compare as numbers. */
-function numberOf(value: unknown): number {
-  if (typeof value === 'string' && value.trim() !== '') return Number(value)
-  return typeof value === 'number' ? value : Number.NaN
+interface ReadNumber extends Decimal {
+  form: 'number' | 'text' | 'text with exponent'
+}
+
+/** A number, or a text that is one, by its decimal value; `0e12` is a text. */
+function numberOf(value: unknown): ReadNumber | undefined {
+  const isText = typeof value === 'string'
+  if (!(isText || typeof value === 'number' || isExactNumber(value))) return undefined
+  const text = String(value).trim()
+  const number = decimalOf(text)
+  if (number === undefined || !isText) return number && { ...number, form: 'number' }
+  if (!/e/i.test(text)) return { ...number, form: 'text' }
+  return number.sign === 0 ? undefined : { ...number, form: 'text with exponent' }
+}
+
+/** Texts with an exponent equal numbers, but no other texts: `12e3` and `120e2` may be two ids. */
+function areSameNumbers(one: ReadNumber | undefined, other: ReadNumber | undefined): boolean {
+  const forms = [one?.form, other?.form]
+  if (forms.includes('text with exponent') && !forms.includes('number')) return false
+  return difference(one, other) === 0
+}
+
+/** Not a number where one of the two is none. */
+function difference(one: ReadNumber | undefined, other: ReadNumber | undefined): number {
+  return one === undefined || other === undefined ? Number.NaN : compareDecimals(one, other)
 }
 
 function isEqual(left: unknown, right: unknown): Promise<boolean> {
@@ -108,12 +132,13 @@ function equalTo(value: unknown): (other: unknown) => Promise<boolean> {
   return async other =>
     typeof other !== 'object' &&
     (textOf(other) === text ||
-      numberOf(other) === number ||
+      areSameNumbers(numberOf(other), number) ||
       (time !== undefined && sortableTime(other) === time))
 }
 
 /** Whether two JSON values are the same, in whichever order their keys are. */
 async function isSame(one: unknown, other: unknown): Promise<boolean> {
+  if (isExactNumber(one)) return isExactNumber(other) && areSameNumbers(numberOf(one), numberOf(other))
   if (!(isObject(one) && isObject(other))) return one === other
   await turn()
   const names = Object.keys(one)
@@ -129,8 +154,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** Not a number where one of two different things is greater than the other only by chance. */
 function compare(left: unknown, right: unknown): number {
-  const difference = numberOf(left) - numberOf(right)
-  if (!Number.isNaN(difference) || typeof left !== 'string' || typeof right !== 'string') return difference
+  const compared = difference(numberOf(left), numberOf(right))
+  if (!Number.isNaN(compared) || typeof left !== 'string' || typeof right !== 'string') return compared
   const [one, other] = [sortableTime(left), sortableTime(right)]
   if (one !== undefined && other !== undefined) return one < other ? -1 : Number(one > other)
   return left < right ? -1 : Number(left > right)
