@@ -19,8 +19,13 @@ declare global {
 }
 
 /** At most 15 digits without an exponent are exact in a double. What looks like more within a text costs time only. */
-const mayBeInexact = /(?:^|[[:,\s])(?:[\d.-]{16}|-?[\d.]+[eE])/
+const longNumber = /(?:^|[[:,\s])(?:[\d.-]{16}|-?[\d.]+[eE])/
 const maxSafeLength = 15
+
+/** Whether `parseJson` may differ from `JSON.parse`. */
+export function mayBeInexact(json: string): boolean {
+  return longNumber.test(json)
+}
 
 interface Source {
   /** Of a number, as it is written. */
@@ -28,8 +33,8 @@ interface Source {
 }
 
 /** As `JSON.parse`, except that a number which a double would change is an `ExactNumber`. */
-export function parseJson(text: string): unknown {
-  return mayBeInexact.test(text) ? JSON.parse(text, exactly) : JSON.parse(text)
+export function parseJson(text: string) {
+  return mayBeInexact(text) ? JSON.parse(text, exactly) : JSON.parse(text)
 }
 
 function exactly(name: string, value: unknown, context: Source = {}): unknown {
@@ -48,7 +53,7 @@ export function isExactNumber(value: unknown): value is ExactNumber {
 
 /** The same JSON with texts of the same digits in the place of numbers that a double would change. */
 export function withNumbersAsText(json: string): string {
-  return mayBeInexact.test(json) ? JSON.stringify(JSON.parse(json, asText)) : json
+  return mayBeInexact(json) ? JSON.stringify(JSON.parse(json, asText)) : json
 }
 
 function asText(_name: string, value: unknown, { source = '' }: Source = {}): unknown {
@@ -66,7 +71,7 @@ function isSame(value: number, source: string): boolean {
 /** The value with the nearest doubles in the place of exact numbers: for checks against schemas. */
 export function withDoubles<Value>(value: Value): Value {
   const json = JSON.stringify(value)
-  return mayBeInexact.test(json) ? JSON.parse(json, finite) : value
+  return mayBeInexact(json) ? JSON.parse(json, finite) : value
 }
 
 function finite(_name: string, value: unknown): unknown {

@@ -1,8 +1,12 @@
+import { isExactNumber } from './exact-json.ts'
+
 /** A violation of a schema, as the validator reports it. */
 export interface SchemaViolation {
   keyword: string
   instancePath: string
   message?: string
+  /** What violates it, from a validator that is verbose. */
+  data?: unknown
   params?: Record<string, unknown>
   /** The schema that was violated; a validator names it if it is verbose. */
   parentSchema?: { pattern?: string; description?: string }
@@ -35,7 +39,9 @@ function clip(name: string): string {
 }
 
 /** The problem, in words for a person; a schema's description says what a pattern means. */
-function issueOf({ keyword, params = {}, message = 'is not valid', parentSchema }: SchemaViolation): string {
+function issueOf(violation: SchemaViolation): string {
+  const { keyword, params = {}, message = 'is not valid', parentSchema, data } = violation
+  if (isExactNumber(data)) return inexact
   const { limit, allowedValues, type, format } = params
   if (keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`
   if (Array.isArray(allowedValues)) return `must be one of ${allowedValues.join(', ')}`
@@ -46,6 +52,8 @@ function issueOf({ keyword, params = {}, message = 'is not valid', parentSchema 
     return `does not have the right form: ${parentSchema.description.replace(/\.$/, '')}`
   return issuesOfLimits[keyword]?.(Number(limit)) ?? message
 }
+
+const inexact = 'would be rounded: write a number of at most 15 digits, or a text where one may be'
 
 const issuesOfLimits: Record<string, (limit: number) => string> = {
   minimum: limit => `must be at least ${limit}`,

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
+import { parseJson } from '#platform/exact-json.ts'
 import { listLarge } from '#platform/http/lists/list-large.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
@@ -102,7 +103,7 @@ function toApproval(row: ApprovalRow): Approval {
   const approval = {
     toolCallId: row.tool_call_id,
     name: row.name,
-    arguments: JSON.parse(row.arguments),
+    arguments: parseJson(row.arguments),
     conversationId: row.conversation_id,
     messageId: row.message_id,
     status: row.status as ApprovalStatus,

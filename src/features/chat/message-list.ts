@@ -1,4 +1,5 @@
 import { AppError } from '#platform/errors.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { MessageListQuery } from './chat.schema.ts'
@@ -16,11 +17,12 @@ export type ListMessages = ReturnType<typeof createMessageList>
 export function createMessageList(workers: WorkerPool) {
   return async (databasePath: string, query: MessageListQuery, signal: AbortSignal) => {
     const argument: ListTask = { databasePath, query }
-    return await workers
-      .run<MessagePage>({ file: worker, name: 'list', argument, timeoutMs, signal })
+    const json = await workers
+      .run<string>({ file: worker, name: 'list', argument, timeoutMs, signal })
       .catch(error => {
         throw error instanceof WorkerTimeout ? tooSlow(error) : error
       })
+    return parseJson(json) as MessagePage
   }
 }
 

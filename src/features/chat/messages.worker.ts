@@ -10,10 +10,11 @@ export interface ListTask {
 
 export type MessagePage = Awaited<ReturnType<typeof listMessages>>
 
-export async function list({ databasePath, query }: ListTask): Promise<MessagePage> {
+/** A `MessagePage` as JSON, whose numbers may be ones that cannot be sent to another thread. */
+export async function list({ databasePath, query }: ListTask): Promise<string> {
   const database = await openSearchDatabase(databasePath, { readOnly: true })
   try {
-    return await listMessages(database.db, query)
+    return JSON.stringify(await listMessages(database.db, query))
   } finally {
     await database.db.destroy()
   }

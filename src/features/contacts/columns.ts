@@ -1,3 +1,4 @@
+import { parseJson } from '#platform/exact-json.ts'
 import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
 import { normalizedText } from '#platform/normalized-text.ts'
 import { readNumber } from '#platform/phone-number.ts'
@@ -197,7 +198,7 @@ function objectIn(cell: string): object | undefined {
 
 function parsed(json: string): unknown {
   try {
-    return isDeeperThan(maxLevels, json) ? undefined : JSON.parse(json)
+    return isDeeperThan(maxLevels, json) ? undefined : parseJson(json)
   } catch {
     return undefined
   }

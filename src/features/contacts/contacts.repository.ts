@@ -1,6 +1,7 @@
 import type { Kysely, Selectable, SqlBool } from 'kysely'
 import { sql } from 'kysely'
 import { mapInTurns, takeTurns } from '#platform/event-loop/turns.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import { fitting, listLarge } from '#platform/http/lists/list-large.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import type { AddressKey, IdentifyingField } from '#storage/tables/contact-identity.ts'
@@ -206,7 +207,7 @@ function toContact(row: ContactRow): Contact {
 
 function parsed(json: string): unknown {
   try {
-    return JSON.parse(json)
+    return parseJson(json)
   } catch {
     return json
   }

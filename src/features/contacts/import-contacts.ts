@@ -5,6 +5,7 @@ import { MessageChannel } from 'node:worker_threads'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { invalid } from '#platform/errors.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import { openTemporaryFile } from '#platform/temporary-file.ts'
@@ -114,6 +115,6 @@ async function* rowsIn(file: FileHandle, portions: readonly number[]): AsyncGene
   for (const length of portions) {
     const { buffer } = await file.read(Buffer.alloc(length), 0, length, position)
     position += length
-    yield JSON.parse(String(buffer))
+    yield parseJson(String(buffer))
   }
 }

@@ -1,5 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
+import { parseJson } from '#platform/exact-json.ts'
 import type { CallResult } from './client/connect.ts'
+import { canonicalJson } from './listing/canonical-json.ts'
 
 type Block = CallResult['content'][number]
 
@@ -67,7 +68,7 @@ function bytesOf(base64: string): number {
 
 function saysTheSame(text: string, structured: unknown): boolean {
   try {
-    return isDeepStrictEqual(JSON.parse(text), structured)
+    return canonicalJson(parseJson(text)) === canonicalJson(structured)
   } catch {
     return false
   }
@@ -86,5 +87,5 @@ export function withoutSecret<Value>(value: Value, token: string | undefined): V
   if (token === undefined || token.length < minSecretLength) return value
   const json = JSON.stringify(value)
   const written = JSON.stringify(token).slice(1, -1)
-  return json.includes(written) ? JSON.parse(json.replaceAll(written, '[redacted]')) : value
+  return json.includes(written) ? parseJson(json.replaceAll(written, '[redacted]')) : value
 }

@@ -18,7 +18,7 @@ export function createToolStore(agentSecrets: AgentSecrets) {
     return inTransaction(db, async transaction => {
       const current = await findTool(transaction, tool.id)
       if (before !== undefined && current === undefined) throw notFound('Tool')
-      if (!isDeepStrictEqual(current, before)) throw new ToolChanged()
+      if (JSON.stringify(current) !== JSON.stringify(before)) throw new ToolChanged()
       if (await isNameTaken(transaction, tool)) throw nameTaken(tool)
       await putTools(transaction, [tool])
     })

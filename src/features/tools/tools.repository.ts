@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import { approvalRules } from '#models/tools/approval-rule.ts'
 import { mapInBatches } from '#platform/event-loop/in-batches.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import { listLarge } from '#platform/http/lists/list-large.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
@@ -141,7 +142,7 @@ function toTool(row: ToolRow): StoredTool {
     name: row.name,
     description: row.description,
     type: row.type as ToolType,
-    configuration: JSON.parse(row.configuration),
+    configuration: parseJson(row.configuration),
     isEnabled: row.is_enabled === 1,
     requiresApproval: approvalRules[row.requires_approval] ?? 'always',
     ...(row.cluster === '' ? {} : { cluster: row.cluster }),

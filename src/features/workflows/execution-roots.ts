@@ -1,3 +1,4 @@
+import { parseJson } from '#platform/exact-json.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { ExecutionRow } from './executions.repository.ts'
 import type { ExecutionOptions } from './lifecycle.service.ts'
@@ -9,12 +10,12 @@ export function rootsOf(
   { id, workflow_id, input, cause, options }: ExecutionRow,
   workflow: WorkflowSummary | undefined,
 ) {
-  const { trigger } = JSON.parse(options) as ExecutionOptions
+  const { trigger } = parseJson(options) as ExecutionOptions
   return {
-    input: JSON.parse(input),
+    input: parseJson(input),
     execution: { id },
     workflow: { id: workflow_id, name: workflow?.name },
-    trigger: { ...JSON.parse(cause), ...trigger },
+    trigger: { ...parseJson(cause), ...trigger },
     agent: { id: agentId },
   }
 }

@@ -1,4 +1,5 @@
 import type { Kysely, Selectable, UpdateQueryBuilder, UpdateResult } from 'kysely'
+import { parseJson } from '#platform/exact-json.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
@@ -39,7 +40,7 @@ export async function listExecutions(database: Database, query: ExecutionListQue
 
 export function toSummary(row: SummaryRow): ExecutionSummary {
   const summary = Object.fromEntries(summaryColumns.map(name => [name, row[name]])) as SummaryRow
-  return { ...summary, status: row.status as ExecutionStatus, cause: JSON.parse(row.cause) }
+  return { ...summary, status: row.status as ExecutionStatus, cause: parseJson(row.cause) }
 }
 
 export function toStarted({

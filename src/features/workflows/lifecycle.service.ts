@@ -1,5 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { NewJob, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentDatabase as Database } from '#storage/tables.ts'
@@ -211,8 +212,8 @@ function endOf({ id, workflow_id, depth, cause, output, error }: ExecutionRow, s
     execution_id: id,
     status,
     depth,
-    cause: JSON.parse(cause) as Cause,
-    ...(output !== null && output.length <= maxOutputReported && { output: JSON.parse(output) }),
+    cause: parseJson(cause) as Cause,
+    ...(output !== null && output.length <= maxOutputReported && { output: parseJson(output) }),
     ...(error !== null && { error }),
   } satisfies ExecutionEnd
 }

@@ -1,4 +1,5 @@
 import { conflict, invalid } from '#platform/errors.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { checkDefinition, requireNode, requireNone } from './definition.ts'
 import type { Graph } from './engine/graph.ts'
@@ -29,11 +30,11 @@ export async function planRetry(
   const results = reusable(await readResults(agent.db, id), graph, from_node)
   requireUnchanged(results, former.version, graph)
   const cause = { kind: 'manual', ref: id } as const
-  const { trigger } = JSON.parse(options) as ExecutionOptions
+  const { trigger } = parseJson(options) as ExecutionOptions
   const kept = trigger === undefined ? {} : { options: { trigger } }
   return {
     workflow_id,
-    input: JSON.parse(input),
+    input: parseJson(input),
     cause,
     depth,
     when_busy: 'refuse',

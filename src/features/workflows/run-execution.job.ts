@@ -1,4 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import { causeDepth } from '#platform/jobs/cause-depth.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
@@ -113,7 +114,7 @@ async function runClaimed(
   execution: ExecutionRow,
 ): Promise<Outcome | Pause> {
   const { id, workflow_id: workflowId, version, depth } = execution
-  const { pinned = {}, stop_after } = JSON.parse(execution.options) as ExecutionOptions
+  const { pinned = {}, stop_after } = parseJson(execution.options) as ExecutionOptions
   const definition = await findVersion(agent.db, workflowId, version)
   const workflow = await findWorkflow(agent.db, workflowId)
   if (definition === undefined) throw new Overtaken()

@@ -1,6 +1,7 @@
 import { fromForeignSchema } from '#models/tools/foreign-schema.ts'
 import type { Tool, ToolParameters } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import { causeDepth } from '#platform/jobs/cause-depth.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { ExecutionsService } from './executions.service.ts'
@@ -23,7 +24,7 @@ export function createWorkflowTools(executions: ExecutionsService) {
     })
     const ended = await executions.ended(agent, execution_id, timeoutMs, signal)
     if (ended === undefined) return { execution_id, status: 'running' }
-    if (ended.status === 'complete') return JSON.parse(ended.output ?? 'null')
+    if (ended.status === 'complete') return parseJson(ended.output ?? 'null')
     throw new AppError('TOOL_FAILED', ended.error ?? `The execution ${execution_id} was ${ended.status}.`)
   }
 

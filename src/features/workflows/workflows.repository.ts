@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
+import { parseJson } from '#platform/exact-json.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
@@ -60,7 +61,7 @@ function toSummary({ status, keep, tool, ...row }: Row): WorkflowSummary {
     ...row,
     status: status as WorkflowSummary['status'],
     keep: keep as WorkflowSummary['keep'],
-    tool: tool === null ? null : JSON.parse(tool),
+    tool: tool === null ? null : parseJson(tool),
   }
 }
 
@@ -94,7 +95,7 @@ export async function findVersion(
     .where('workflow_id', '=', id)
     .where('version', '=', version)
     .executeTakeFirst()
-  return row && { ...row, nodes: JSON.parse(row.nodes), edges: JSON.parse(row.edges) }
+  return row && { ...row, nodes: parseJson(row.nodes), edges: JSON.parse(row.edges) }
 }
 
 export async function insertVersion(

@@ -109,7 +109,7 @@ export function createWorkflowsService(needs: Dependencies) {
       const workflow = { ...before.workflow, ...others, version: number, updated_at: timestamp(clock) }
       await transact(agent, async (transaction, outbox) => {
         const current = await requireWorkflow(transaction, id)
-        if (!isDeepStrictEqual(current, before)) throw changedMeanwhile()
+        if (JSON.stringify(current) !== JSON.stringify(before)) throw changedMeanwhile()
         if (isNew) await insertVersion(transaction, workflow, version)
         await put(transaction, outbox, { workflow, version })
       })

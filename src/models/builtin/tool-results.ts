@@ -1,6 +1,8 @@
 /** The results of the built-in tools, read back from the prompt; they may have been shortened since. */
+
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { parseJson } from '#platform/exact-json.ts'
 import { matches } from '#platform/schema-check.ts'
 import type { ToolOutput } from '../language-model/language-model.ts'
 import type { Passage } from '../language-model/passages.ts'
@@ -114,7 +116,7 @@ function parsed(text: string): unknown {
 
 function parse(json: string): unknown {
   try {
-    return JSON.parse(json)
+    return parseJson(json)
   } catch {
     return undefined
   }

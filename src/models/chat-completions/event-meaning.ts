@@ -1,3 +1,4 @@
+import { parseJson } from '#platform/exact-json.ts'
 import { UnreadableAnswer } from './call-failure.ts'
 import type { Fields } from './chunk.ts'
 import { fieldsOf, firstOf, isFields, textOf } from './chunk.ts'
@@ -44,7 +45,7 @@ function jsonOf(data: string): unknown {
 
 function parsed(data: string): unknown {
   try {
-    return JSON.parse(data)
+    return parseJson(data)
   } catch (cause) {
     throw new UnreadableAnswer('A chunk of the answer is not JSON.', cause)
   }

@@ -1,3 +1,4 @@
+import { parseJson } from '#platform/exact-json.ts'
 import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
 import { hasMoreValuesThan, maxValues } from '#platform/json-values.ts'
 import { acceptableName } from '../tools/tool-name.ts'
@@ -87,7 +88,7 @@ export function parseToolInput(input: string): Record<string, unknown> | undefin
   if (isBlank(input)) return {}
   if (hasMoreValuesThan(input, maxValues) || isDeeperThan(maxLevels, input)) return undefined
   try {
-    const value: unknown = JSON.parse(input)
+    const value: unknown = parseJson(input)
     return isObject(value) ? value : undefined
   } catch {
     return undefined

@@ -1,4 +1,5 @@
 import type Schema from 'typebox/schema'
+import { withDoubles } from '#platform/exact-json.ts'
 import type { Tool, ToolParameters } from './tool.ts'
 import { argumentProblem } from './tool.ts'
 
@@ -62,10 +63,11 @@ function isSchema(value: unknown): value is { properties?: Record<string, unknow
 }
 
 /** The problem of the value, as "field problem"; undefined if there is none, or if the schema is invalid. */
-async function foreignProblem(schema: ToolParameters, value: unknown): Promise<string | undefined> {
+async function foreignProblem(given: ToolParameters, input: unknown): Promise<string | undefined> {
   // Loaded only when needed: it has many modules, and every start would wait for them.
   const { default: Schema } = await import('typebox/schema')
   try {
+    const [schema, value] = withDoubles([given, input] as const)
     const isMuch = sizeOf(schema, maxComparisons) * sizeOf(value, maxComparisons) > maxComparisons
     const checkable = (isMuch ? namesAndTypes(schema) : withoutUnchecked(schema, deepest)) as Schema.XSchema
     if (Schema.Check(checkable, value)) return undefined

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { invalid } from '../errors.ts'
+import { withNumbersAsText } from '../exact-json.ts'
 import { matches, problemOf } from '../schema-check.ts'
 
 type Handle = (request: never, reply: FastifyReply) => unknown
@@ -72,7 +73,7 @@ function guardOf(
       const fields = sent.get(request)
       const { made, read } = routes()
       if (fields === undefined || read.handle === undefined) return
-      const resource = resourceIn(JSON.parse(JSON.stringify(await read.handle(request as never, reply))))
+      const resource = resourceIn(plain(await read.handle(request as never, reply)) as Fields)
       // One that is sent back whole may have been read a while ago: what the service itself changes may differ.
       const isWhole = fields.id !== undefined && fields.id === resource.id
       const constant = { id: true, created_at: true, ...propertiesOf(made?.body), ...changeable }
@@ -86,8 +87,13 @@ function guardOf(
 
 /** @param schema what the update takes for the field, if it takes it. */
 function requireSame(field: string, value: unknown, resource: Fields, schema: TSchema | undefined): void {
-  if (isDeepStrictEqual(value ?? null, resource[field] ?? null)) return
+  if (isDeepStrictEqual(plain(value), resource[field] ?? null)) return
   throw invalid(field, (schema && problemOf(schema, value)?.issue) ?? fixedIssue)
+}
+
+/** As JSON has it, to be compared. */
+function plain(value: unknown): unknown {
+  return JSON.parse(withNumbersAsText(JSON.stringify(value ?? null)))
 }
 
 /** Answers of some areas hold the resource as `data`. */

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Disk } from '../disk.ts'
 import { diskProblemIn, withRoom } from '../disk.ts'
 import { AppError } from '../errors.ts'
+import { parseJson } from '../exact-json.ts'
 import type { Log } from '../logging/log.ts'
 import { backoff } from './backoff.ts'
 import type { JobAgent, JobContext, JobHandler, OutboxEntry } from './jobs.ts'
@@ -86,7 +87,7 @@ function contextOf<Agent extends JobAgent>(run: EntryRun<Agent>): JobContext<Age
   let isCleared = deathsWith(entry) === 0
   return {
     agent,
-    payload: JSON.parse(entry.payload),
+    payload: parseJson(entry.payload),
     jobId: entry.id,
     key: entry.key,
     signal,

@@ -1,3 +1,4 @@
+import { parseJson } from '../exact-json.ts'
 import { createSecretFilter } from './hide-secrets.ts'
 import type { OutboundResponse } from './outbound.ts'
 
@@ -15,10 +16,10 @@ export function readContent(
   if (!/[/+]json$/.test(type)) return text
   try {
     // Normalises the service's escapes to ours, by which secrets are recognised.
-    const content = JSON.parse(text)
+    const content = parseJson(text)
     const rewritten = JSON.stringify(content)
     const hidden = withoutSecrets(rewritten)
-    return hidden === rewritten ? content : JSON.parse(hidden)
+    return hidden === rewritten ? content : parseJson(hidden)
   } catch {
     // Not JSON, or nested too deeply to be serialised.
     return text

@@ -1,5 +1,7 @@
 /** One run of code in an engine of its own, as seen from the thread. Only text crosses the boundary between the two. */
+
 import type { QuickJSHandle } from 'quickjs-emscripten-core'
+import { withNumbersAsText } from '#platform/exact-json.ts'
 import { createConsoleOutput } from './console-output.ts'
 import { createHost, outOfMemory, threw } from './host.ts'
 import { prepareInside } from './inside.ts'
@@ -90,7 +92,7 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
       enter(() => {
         const result = inside.compile(code)
         if ('problem' in result) end(threw(result.problem))
-        else promise = inside.start(result.compiled, argumentJson)
+        else promise = inside.start(result.compiled, withNumbersAsText(argumentJson))
       })
       return ending.finally(() => {
         clearTimeout(wallTimer)

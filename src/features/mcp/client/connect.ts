@@ -2,6 +2,7 @@ import type * as Sdk from '@modelcontextprotocol/client'
 import type { ToolParameters } from '#models/tools/tool.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import { httpStatusOf, ServerFailure } from './failure.ts'
+import { readMarked } from './marked-numbers.ts'
 import type { AnswerBounds, ServerAddress } from './server-fetch.ts'
 import { createServerFetch } from './server-fetch.ts'
 
@@ -222,7 +223,7 @@ async function listTools(
       signal,
     })
     cursor = page.nextCursor
-    if (!(await take(page.tools)) || cursor === undefined || seen.has(cursor)) return
+    if (!(await take(readMarked(page.tools))) || cursor === undefined || seen.has(cursor)) return
     seen.add(cursor)
   }
 }
@@ -235,7 +236,7 @@ async function callTool(
   signal: AbortSignal,
 ): Promise<CallResult> {
   try {
-    return await client.callTool(
+    const result = await client.callTool(
       { name: call.name, arguments: call.arguments },
       {
         signal,
@@ -247,6 +248,7 @@ async function callTool(
         toolDefinition: { name: call.name, inputSchema: call.parameters as Sdk.Tool['inputSchema'] },
       },
     )
+    return readMarked(result)
   } catch (error) {
     if (error instanceof sdk.ProtocolError) throw new ServerRefusal(error.message)
     throw error

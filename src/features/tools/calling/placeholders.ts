@@ -1,5 +1,7 @@
 /** Placeholders `{name}` of manual tools. They are only looked for in what a person wrote, never in what replaces them. */
+
 import { invalid } from '#platform/errors.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import { isRecord, ownValue, textOf } from './values.ts'
 
 const name = '[A-Za-z_][\\w.\\-]{0,63}'
@@ -64,7 +66,7 @@ export function parseJsonTemplate(text: string): { value: unknown } | undefined 
     found === undefined ? whole : `"${whole}"`,
   )
   try {
-    return { value: JSON.parse(quoted) }
+    return { value: parseJson(quoted) }
   } catch {
     return undefined
   }

@@ -1,4 +1,5 @@
 import { turn } from '#platform/event-loop/turns.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import type { StoredNodeStatus } from '../execution-status.ts'
 import { hasEnded } from '../execution-status.ts'
 import type { Edge, Node } from '../workflows.schema.ts'
@@ -57,7 +58,7 @@ const readItems = new WeakMap<NodeResult, LoopItems>()
 
 /** Of a loop whose items run. */
 export function itemsOf(result: NodeResult): LoopItems {
-  const items = readItems.get(result) ?? (JSON.parse(result.output ?? '') as LoopItems)
+  const items = readItems.get(result) ?? (parseJson(result.output ?? '') as LoopItems)
   readItems.set(result, items)
   return items
 }

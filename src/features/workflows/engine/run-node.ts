@@ -1,6 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import { turn } from '#platform/event-loop/turns.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import type { Log } from '#platform/logging/log.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import type { Templates } from '#platform/templates/resolve-templates.ts'
@@ -99,7 +100,7 @@ async function perform(type: NodeType, run: NodeRun, templates: Templates): Prom
       signal,
       log: log.child({ execution: execution.id, node: place.node.id }),
       now: clock.now(),
-      resumed: begun.due_at === null ? undefined : JSON.parse(begun.output ?? '{}'),
+      resumed: begun.due_at === null ? undefined : parseJson(begun.output ?? '{}'),
     }
     return await orAborted(type.run(context), signal)
   } catch (error) {

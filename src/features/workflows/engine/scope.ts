@@ -1,4 +1,5 @@
 import { invalid } from '#platform/errors.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import type { TemplateScope } from '#platform/templates/resolve-templates.ts'
 import { hasEnded } from '../execution-status.ts'
 import type { Graph } from './graph.ts'
@@ -67,7 +68,7 @@ const outputs = new WeakMap<NodeResult, unknown>()
 
 /** Parsed once: the items of a loop may all read a long output before it. */
 function outputOf(result: NodeResult): unknown {
-  const output = outputs.has(result) ? outputs.get(result) : JSON.parse(result.output ?? 'null')
+  const output = outputs.has(result) ? outputs.get(result) : parseJson(result.output ?? 'null')
   outputs.set(result, output)
   return output
 }

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '../../errors.ts'
+import { mayBeInexact, parseJson } from '../../exact-json.ts'
 import { isDeeperThan, maxLevels } from '../../json-depth.ts'
 import { hasMoreValuesThan, maxValues } from '../../json-values.ts'
 import type { App } from '../app.ts'
@@ -7,13 +8,14 @@ import { requireStorableJson } from './storable-text.ts'
 
 /** Gives a function that reads a JSON body, undefined for an empty one; it throws what the request is answered with. */
 export function jsonReader(app: App): (request: FastifyRequest, text: string) => unknown {
-  const parseJson = app.getDefaultJsonParser('error', 'error')
-  return (request, text) => {
+  const parseSafely = app.getDefaultJsonParser('error', 'error')
+  return (request, given) => {
+    const text = given.replace(/^\uFEFF/, '')
     if (text === '') return undefined
     if (hasMoreValuesThan(text, maxValues))
       throw invalid('body', `must not hold more than ${maxValues} values`)
     let outcome: [error: Error | null, value?: unknown] = [null]
-    void parseJson(request, text, (error, value) => {
+    void parseSafely(request, text, (error, value) => {
       outcome = [error, value]
     })
     const [error, value] = outcome
@@ -23,14 +25,14 @@ export function jsonReader(app: App): (request: FastifyRequest, text: string) =>
     requireStorableJson(text, value)
     if (isDeeperThan(maxLevels, text))
       throw invalid('body', `must not be nested more than ${maxLevels} levels deep`)
-    return value
+    return mayBeInexact(text) ? parseJson(text) : value
   }
 }
 
 /** Of a body that was refused: Fastify has one error for bad JSON and for JSON that could change the prototype of all objects. */
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text.replace(/^\uFEFF/, ''))
+    JSON.parse(text)
     return true
   } catch {
     return false

@@ -1,11 +1,11 @@
 import { Ajv } from 'ajv'
 import formats from 'ajv-formats'
-import build from 'fast-json-stringify'
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { emailAddress } from '../../email-address.ts'
 import { ofOwnSchemas } from '../../own-schemas.ts'
+import { schemaWriter } from '../responses/schema-writer.ts'
 import { nearMissOf } from './near-misses.ts'
 
 /**
@@ -49,7 +49,7 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
 /** Writes answers by their schemas, which leaves out what these do not know. */
 export function createSerializerCompiler(): FastifySerializerCompiler<TSchema> {
   return ({ schema }) => {
-    const serializer = onFirstUse(() => build(schema, { ajv: ofOwnSchemas }))
+    const serializer = onFirstUse(() => schemaWriter(schema))
     return value => serializer()(value)
   }
 }

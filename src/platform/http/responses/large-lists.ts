@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream'
-import build from 'fast-json-stringify'
 import type { FastifyReply } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { takeTurns } from '../../event-loop/turns.ts'
-import { ofOwnSchemas } from '../../own-schemas.ts'
 import type { App } from '../app.ts'
+import { schemaWriter } from './schema-writer.ts'
 
 type WriteEntry = (entry: unknown) => string
 
@@ -26,7 +25,7 @@ export function writeListsInTurns(app: App): void {
       done(null, payload)
       return
     }
-    const write = writers.get(list.schema) ?? (build(list.schema, { ajv: ofOwnSchemas }) as WriteEntry)
+    const write = writers.get(list.schema) ?? schemaWriter(list.schema)
     writers.set(list.schema, write)
     writeInTurns(list.entries, write, frame).then(
       written => {
