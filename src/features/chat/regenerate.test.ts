@@ -148,7 +148,7 @@ describe('while the new answer is not there', () => {
   it(`the conversation is locked ${errorRow('chat', 409)}`, async () => {
     const path = await stage.makeChat()
     const turns = await talk(path)
-    const held = heldStream([])
+    const held = heldStream([], ['Done'])
     model.next(held.reply)
     const id = turns[2]?.assistantMessage.id ?? ''
     const running = regenerate(path, id)

@@ -62,14 +62,31 @@ export function createAnswerContent(
     }
   }
 
+  /** Takes text and thoughts; returns whether there were any. It makes no lists, since it runs for every token. */
+  function takeTexts({ reasoning_content, reasoning, content, refusal }: Fields): boolean {
+    const thought = textOf(reasoning_content) ?? textOf(reasoning)
+    if (thought !== undefined) takePiece('reasoning', thought)
+    const plain = textOf(content)
+    if (plain !== undefined) takePiece('text', plain)
+    else if (Array.isArray(content)) for (const [block, piece] of partsOf(content)) takePiece(block, piece)
+    const refused = textOf(refusal)
+    if (refused !== undefined) takePiece('text', refused)
+    hasRefused ||= refused !== undefined
+    return (thought ?? plain ?? refused) !== undefined || Array.isArray(content)
+  }
+
+  /** A single `function_call` is the form before `tool_calls`. */
+  function takeCalls({ tool_calls, function_call }: Fields): boolean {
+    const hasFormer = isFields(function_call)
+    if (hasFormer) calls.add({ index: 0, function: function_call })
+    if (Array.isArray(tool_calls)) for (const call of tool_calls) calls.add(call)
+    return hasFormer || (Array.isArray(tool_calls) && tool_calls.length > 0)
+  }
+
   return {
     take(delta) {
-      const pieces = [...piecesOf(delta)]
-      const called = callsOf(delta)
-      for (const [block, piece] of pieces) takePiece(block, piece)
-      for (const call of called) calls.add(call)
-      hasRefused ||= textOf(delta.refusal) !== undefined
-      return pieces.length + called.length > 0
+      const hasTexts = takeTexts(delta)
+      return takeCalls(delta) || hasTexts
     },
     end() {
       text.end()
@@ -81,24 +98,9 @@ export function createAnswerContent(
   }
 }
 
-/** A single `function_call` is the form before `tool_calls`. */
-function callsOf({ tool_calls, function_call }: Fields): unknown[] {
-  const former = isFields(function_call) ? [{ index: 0, function: function_call }] : []
-  return [...(Array.isArray(tool_calls) ? tool_calls : []), ...former]
-}
-
-function* piecesOf({ reasoning_content, reasoning, content, refusal }: Fields) {
-  const thought = textOf(reasoning_content) ?? textOf(reasoning)
-  if (thought !== undefined) yield ['reasoning', thought] as const
-  if (typeof content !== 'string') yield* partsOf(content)
-  else if (content !== '') yield ['text', content] as const
-  const refused = textOf(refusal)
-  if (refused !== undefined) yield ['text', refused] as const
-}
-
 /** Content as a list of parts, some of which may be reasoning, as Mistral's models send it. */
-function* partsOf(content: unknown): Generator<['text' | 'reasoning', string]> {
-  for (const part of Array.isArray(content) ? content : []) {
+function* partsOf(content: readonly unknown[]): Generator<['text' | 'reasoning', string]> {
+  for (const part of content) {
     const { type, text, thinking } = fieldsOf(part)
     if (type === 'text' && textOf(text)) yield ['text', String(text)]
     if (type !== 'thinking' || !Array.isArray(thinking)) continue

@@ -502,6 +502,9 @@ describe.each(ways)('by %s', (_way, send) => {
       ['a 429 in several lines', { text: JSON.stringify(error({ code: 429 }), null, 2) }, 'rate limiting'],
       ['a type', { json: error({ type: 'authentication_error' }) }, 'refused the configured key'],
       ['words', { json: error({ message: 'Insufficient credits' }) }, 'credit'],
+      ['a code in words', { json: error({ code: 'invalid_api_key' }) }, 'refused the configured key'],
+      ['another code in words', { json: error({ code: 'insufficient_credits' }) }, 'credit'],
+      ['a message alone', { json: { message: 'Unauthorized' } }, 'refused the configured key'],
       ['a text', { json: { error: 'Rate limit reached' } }, 'rate limiting'],
       ['a list', { json: [error({ code: 429, status: 'RESOURCE_EXHAUSTED' })] }, 'rate limiting'],
       [

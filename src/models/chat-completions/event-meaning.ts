@@ -17,13 +17,15 @@ export function meaningOf({ type, data }: StreamEvent): EventMeaning {
   if (type === 'error' && content !== '')
     return { kind: 'error', error: errorIn(jsonOf(content)) ?? { message: content.slice(0, 2000) } }
   if (type !== 'message' && type !== 'document') return { kind: 'nothing' }
+  const isWhole = type === 'document'
   if (content === '[DONE]') return { kind: 'done' }
   if (!mayBeJson(content)) return { kind: 'nothing' }
   const chunk = firstOf(parsed(content))
   const error = errorIn(chunk)
   if (error !== undefined) return { kind: 'error', error }
-  const isChunk = isFields(chunk) && (Array.isArray(chunk.choices) || isFields(chunk.usage))
-  return isChunk ? { kind: 'chunk', chunk, isWhole: type === 'document' } : { kind: 'nothing' }
+  if (!isFields(chunk)) return { kind: 'nothing' }
+  if (Array.isArray(chunk.choices) || isFields(chunk.usage)) return { kind: 'chunk', chunk, isWhole }
+  return isWhole && textOf(chunk.message) ? { kind: 'error', error: chunk } : { kind: 'nothing' }
 }
 
 /** Whether the end of the stream has cut the event off. */
@@ -54,9 +56,10 @@ function parsed(data: string): unknown {
 /** The error that an event or a body contains, which servers phrase in several ways. */
 function errorIn(value: unknown): unknown {
   const chunk = fieldsOf(firstOf(value))
-  const { error, object, type, message, detail, code, status, statusCode } = chunk
+  const { error, choices, code, status } = chunk
   if (error) return isFields(error) ? { code, status, ...error } : { ...chunk, message: String(error) }
-  if (Array.isArray(chunk.choices)) return undefined
+  if (Array.isArray(choices)) return undefined
+  const { object, type, message, detail, statusCode } = chunk
   if (object === 'error' || type === 'error') return chunk
   if (textOf(message) && (code ?? status ?? statusCode) !== undefined) return { status: statusCode, ...chunk }
   return textOf(detail) === undefined ? undefined : { ...chunk, message: detail }

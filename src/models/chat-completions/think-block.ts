@@ -105,21 +105,20 @@ class Block implements ThinkBlock {
   }
 
   private watching(): void {
-    const last = this.#text.slice(-1)
-    const tag = this.#mayHaveTag() ? aboutThoughts.exec(last + this.#rest) : null
-    if (tag?.groups?.closing !== undefined) {
-      this.#takeBack(tag.index - last.length, tag[0])
-      return
-    }
-    if (this.#text.length > maxCharacters || tag !== null) {
+    const mayHaveTag = this.#rest.includes('<') || this.#rest.includes('[')
+    // Only then: taking the last character of a text that grew in pieces copies all of it.
+    const last = mayHaveTag ? this.#text.slice(-1) : ''
+    const tag = mayHaveTag ? aboutThoughts.exec(last + this.#rest) : null
+    if (tag?.groups?.closing !== undefined) this.#takeBack(tag.index - last.length, tag[0])
+    else if (this.#text.length > maxCharacters || tag !== null) {
       this.release()
       this.#move('answer')
-      return
-    }
-    this.#passOn(text => {
-      this.#text += text
-      if (!this.#isHeld) this.#sink.say(text)
-    })
+    } else this.#passOn(text => this.#sayForNow(text))
+  }
+
+  #sayForNow(text: string): void {
+    this.#text += text
+    if (!this.#isHeld) this.#sink.say(text)
   }
 
   private answer(): void {
@@ -136,11 +135,6 @@ class Block implements ThinkBlock {
     this.#move('gap')
   }
 
-  /** Few deltas do: the others need no search. */
-  #mayHaveTag(): boolean {
-    return this.#rest.includes('<') || this.#rest.includes('[')
-  }
-
   /** Takes the rest, except for the beginning of a tag at its end. */
   #passOn(pass: (text: string) => void): void {
     const at = this.#rest.length - beginningOfTag(this.#rest)
@@ -152,7 +146,9 @@ class Block implements ThinkBlock {
 
 /** The length of the text's end with which a tag may begin. */
 function beginningOfTag(text: string): number {
-  const end = text.slice(-longestTag).toLowerCase()
-  const tail = end.slice(Math.max(end.lastIndexOf('<'), end.lastIndexOf('['), 0))
-  return tags.some(tag => tag.startsWith(tail)) ? tail.length : 0
+  const at = Math.max(text.lastIndexOf('<'), text.lastIndexOf('['))
+  const length = text.length - at
+  if (at < 0 || length > longestTag) return 0
+  const tail = text.slice(at).toLowerCase()
+  return tags.some(tag => tag.startsWith(tail)) ? length : 0
 }

@@ -148,7 +148,7 @@ const tooLong = /context[ _](length|window)|too long|too many (input )?tokens|to
 
 function kindOf({ name, message, status, evidence, isPage }: Failure, { modelId }: FailedModel): Kind {
   if (/JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody/.test(name)) return 'unreadable'
-  if (name === 'EmptyAnswer') return evidence.includes('content_filter') ? 'filtered' : 'empty'
+  if (name === 'EmptyAnswer') return /content_filter|safety|sensitive/i.test(evidence) ? 'filtered' : 'empty'
   const worded = isPage || (status !== undefined && status < 400) ? undefined : kindByWords(evidence)
   if (worded !== undefined) return worded
   if (status === undefined) return /API/.test(name) ? 'unreachable' : 'unavailable'
@@ -176,8 +176,9 @@ function statusOfWords(words: string): number | undefined {
   if (/rate_limit|insufficient_quota|RESOURCE_EXHAUSTED/.test(words)) return 429
   if (/overloaded|UNAVAILABLE/.test(words)) return 503
   if (/server_error|api_error|internal/i.test(words)) return 500
-  if (/authentication/.test(words)) return 401
-  if (/permission/.test(words)) return 403
+  if (/authentication|api_key|unauthorized/i.test(words)) return 401
+  if (/permission|forbidden/i.test(words)) return 403
+  if (/insufficient_(credits|balance|funds)|payment_required|billing/i.test(words)) return 402
   if (/not_found/i.test(words)) return 404
   return /invalid|bad_request|context_length|unsupported/.test(words) ? 400 : undefined
 }
