@@ -16,58 +16,64 @@ export type WordedKind =
 const wordings: readonly (readonly [WordedKind, RegExp])[] = [
   [
     'no-tools',
-    new RegExp(
-      [
-        /(does not|doesn't|do not|not) support[^.\n]{0,60}?\b(tools?\b|tool[ _-]\w+|function[ _-]?call)/,
-        /found that support (tool use|the provided ['"`]?tool_choice)/,
-        /\b(tools?|tool[ _](use|choice|calls?|calling)|function[ _-]?call(s|ing)?)\b['"`]*( \w+)? (is|are) not (supported|enabled|available|allowed)/,
-        /tools?( param|[ _]choice( param)?)? requires? --/,
-        /unrecognized request arguments? supplied:[^\n]{0,60}\b(tools|tool_choice)\b/,
-      ]
-        .map(({ source }) => source)
-        .join('|'),
-      'i',
+    anyOf(
+      /(does not|doesn't|do not|not) support[^.\n]{0,60}?\b(tools?\b|tool[ _-]\w+|function[ _-]?call)/,
+      /found that support (tool use|the provided ['"`]?tool_choice)/,
+      /\b(tools?|tool[ _](use|choice|calls?|calling))\b['"`]*( \w+)? (is|are) not (supported|enabled|available|allowed)/,
+      /\bfunction[ _-]?call(s|ing)?\b['"`]* (is|are) not (supported|enabled|available|allowed)/,
+      /tools?( param|[ _]choice( param)?)? requires? --/,
+      /unrecognized request arguments? supplied:[^\n]{0,60}\b(tools|tool_choice)\b/,
     ),
   ],
   [
     'unmet-policy',
-    /(your|our) (guardrail restrictions|data policy)|no allowed providers are available|all providers have been ignored|violation \(account settings\)|openrouter\.ai\/settings\/(privacy|preferences)/i,
+    anyOf(
+      /(your|our) (guardrail restrictions|data policy)|violation \(account settings\)/,
+      /no allowed providers are available|all providers have been ignored/,
+      /openrouter\.ai\/settings\/(privacy|preferences)/,
+    ),
   ],
   [
     'filtered',
-    /content[ _]management[ _]policy|ResponsibleAIPolicyViolation|\bcontent_filter\b|content_policy_violation|(input|prompt) was flagged|requires moderation|data_inspection_failed|Content Exists Risk/i,
+    anyOf(
+      /content[ _]management[ _]policy|ResponsibleAIPolicyViolation|\bcontent_filter\b|content_policy_violation/,
+      /(input|prompt) was flagged|requires moderation|data_inspection_failed|Content Exists Risk/,
+    ),
   ],
   [
     'too-long',
-    new RegExp(
-      [
-        /context_(length|window|size)_?exceed|exceed_context_size|ContextWindowExceeded/,
-        /exceed\w*[^.\n]{0,60}\bcontext[ _](size|length|window)|exceed\w*[^.\n]{0,30} max(imum)?[ _]model[ _]len/,
-        /context (size|length|window)[^.\n]{0,20} exceeded/,
-        /maximum (context|model|prompt|input) length|max context size/,
-        /prompt is too long|prompt too long|input is too (large|long)|request too large for|too large for model/,
-        /greater than the context length|context the overflows|n_keep \(?\d+\)? >= n_ctx/,
-        /reduce the length of|max_tokens must be at least 1, got -/,
-        /input token count[^\n]{0,40}exceeds|range of input length should be/,
-      ]
-        .map(({ source }) => source)
-        .join('|'),
-      'i',
+    anyOf(
+      /context_(length|window|size)_?exceed|exceed_context_size|ContextWindowExceeded/,
+      /exceed\w*[^.\n]{0,60}\bcontext[ _](size|length|window)|exceed\w*[^.\n]{0,30} max(imum)?[ _]model[ _]len/,
+      /context (size|length|window)[^.\n]{0,20} exceeded/,
+      /maximum (context|model|prompt|input) length|max context size/,
+      /prompt is too long|prompt too long|input is too (large|long)|request too large for|too large for model/,
+      /greater than the context length|context the overflows|n_keep \(?\d+\)? >= n_ctx/,
+      /reduce the length of|max_tokens must be at least 1, got -/,
+      /input token count[^\n]{0,40}exceeds|range of input length should be/,
     ),
   ],
   [
     'unknown-model',
-    /model_not_found|DeploymentNotFound|API deployment for this resource does not exist|model_decommissioned|has been decommissioned|no models? (is |are )?(currently )?loaded|try pulling it first|invalid model (name|identifier)|is not a valid model|no endpoints found for/i,
+    anyOf(
+      /model_not_found|DeploymentNotFound|API deployment for this resource does not exist/,
+      /model_decommissioned|has been decommissioned|no models? (is |are )?(currently )?loaded/,
+      /try pulling it first|invalid model (name|identifier)|is not a valid model|no endpoints found for/,
+    ),
   ],
-  [
-    'used-up',
-    /insufficient (credits|balance|funds)|out of credits|requires more credits|exceeded your current quota/i,
-  ],
+  ['used-up', anyOf(/insufficient (credits|balance|funds)|out of credits|requires more credits/)],
   [
     'empty',
-    /(empty|no) (response|output|content)( (was|is))? (returned|generated|received|from)|returned an? empty (response|answer)/i,
+    anyOf(
+      /(empty|no) (response|output|content)( (was|is))? (returned|generated|received|from)/,
+      /returned an? empty (response|answer)/,
+    ),
   ],
 ]
+
+function anyOf(...patterns: readonly RegExp[]): RegExp {
+  return new RegExp(patterns.map(({ source }) => source).join('|'), 'i')
+}
 
 export function kindByWords(evidence: string): WordedKind | undefined {
   return wordings.find(([, words]) => words.test(evidence))?.[0]
