@@ -64,6 +64,7 @@ export const agentTables = {
   '0019-outbox-suspects': outboxSuspects,
   '0020-contact-addresses': contactAddressTables,
   '0021-payment-reversals': columnsOnly,
+  '0022-channel-edits': columnsOnly,
 }
 
 type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>

@@ -16,10 +16,12 @@ interface WrittenOnTelegram {
   name?: string
   /** Over the fields of the message. */
   fields?: object
+  /** Whether it was changed. */
+  isEdit?: boolean
 }
 
 export function fromTelegram(secret: string, written: WrittenOnTelegram): MessengerRequest {
-  const { update, chat, text, message = update, username, name = 'Ann', fields } = written
+  const { update, chat, text, message = update, username, name = 'Ann', fields, isEdit } = written
   const from = {
     id: chat,
     is_bot: false,
@@ -30,7 +32,10 @@ export function fromTelegram(secret: string, written: WrittenOnTelegram): Messen
   const whole = { message_id: message, from, chat: { id: chat, type: 'private' }, date: 1_790_000_000, text }
   return {
     headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': secret },
-    payload: JSON.stringify({ update_id: update, message: { ...whole, ...fields } }),
+    payload: JSON.stringify({
+      update_id: update,
+      [isEdit ? 'edited_message' : 'message']: { ...whole, ...fields },
+    }),
   }
 }
 
@@ -42,6 +47,8 @@ interface WrittenOnWhatsapp {
   name?: string
   /** Over the fields of the message. */
   fields?: object
+  /** Over the fields beside it. */
+  value?: object
 }
 
 /** Several messages of one delivery. */
@@ -49,15 +56,18 @@ export function fromWhatsapp(
   { secret, phoneNumberId }: { secret: string; phoneNumberId: string },
   ...written: WrittenOnWhatsapp[]
 ): MessengerRequest {
-  const changes = written.map(({ id, from, text, timestamp = 1_790_000_000, name = 'Ann', fields }) => ({
-    field: 'messages',
-    value: {
-      messaging_product: 'whatsapp',
-      metadata: { display_phone_number: '15550001', phone_number_id: phoneNumberId },
-      contacts: [{ profile: { name }, wa_id: from }],
-      messages: [{ from, id, timestamp: String(timestamp), type: 'text', text: { body: text }, ...fields }],
-    },
-  }))
+  const changes = written.map(
+    ({ id, from, text, timestamp = 1_790_000_000, name = 'Ann', fields, value }) => ({
+      field: 'messages',
+      value: {
+        messaging_product: 'whatsapp',
+        metadata: { display_phone_number: '15550001', phone_number_id: phoneNumberId },
+        contacts: [{ profile: { name }, wa_id: from }],
+        messages: [{ from, id, timestamp: String(timestamp), type: 'text', text: { body: text }, ...fields }],
+        ...value,
+      },
+    }),
+  )
   const payload = JSON.stringify({ object: 'whatsapp_business_account', entry: [{ id: '1', changes }] })
   return signed(secret, payload)
 }

@@ -7,9 +7,16 @@ import type { ChangeContext, JobHandler } from '#platform/jobs/jobs.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { changeUpdates, findThread, openUpdates, touchThread } from './channels.repository.ts'
+import {
+  changeUpdates,
+  closeUpdates,
+  findThread,
+  openUpdates,
+  textsOf,
+  touchThread,
+} from './channels.repository.ts'
 import type { ChannelsService } from './channels.service.ts'
-import { answerJob, collectingMs } from './incoming.service.ts'
+import { answerJob, applyEdits, collectingMs } from './incoming.service.ts'
 
 /** Failed runs, over an hour and a half. */
 const maxAttempts = 8
@@ -30,7 +37,7 @@ const noAnswer = 'Sorry, I cannot answer this at the moment. Please write again 
 /** Sending goes on when the process stops: after an abort it would be unknown whether the message was taken. */
 const untilSent = new AbortController().signal
 
-interface Dependencies extends ChangeContext, Pick<ChatFeature, 'answerOnce'> {
+interface Dependencies extends ChangeContext, Pick<ChatFeature, 'answerOnce' | 'editMessage'> {
   settings: Pick<SettingsService, 'profileOf'>
   channels: Pick<ChannelsService, 'say'>
 }
@@ -91,7 +98,8 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
 }
 
 /** The beginning and the end of an answer; what is done in between may be done again. */
-function createRounds({ transact, ids }: Dependencies) {
+function createRounds(needs: Dependencies) {
+  const { transact, ids } = needs
   return {
     /** Begun again, it is about the same updates. */
     begin: ({ db }: AgentHandle, threadId: string): Promise<Round> =>
@@ -109,9 +117,12 @@ function createRounds({ transact, ids }: Dependencies) {
       }),
 
     /** Another job follows if more has come meanwhile; from here on, a new update adds one. */
-    end: (agent: AgentHandle, { thread, updates }: Round) =>
+    end: (agent: AgentHandle, { id, thread, updates }: Round) =>
       transact(agent, async (transaction, outbox) => {
-        await changeUpdates(transaction, updates, { text: null })
+        const texts = await textsOf(transaction, id)
+        await closeUpdates(transaction, updates)
+        // Edited after it was read for the answer, and before it was stored.
+        if (updates.some(({ text }, at) => text !== texts[at])) await applyEdits(transaction, id, needs)
         // The process that stores an update writes this row, too, so that one of both sees the other's change.
         await touchThread(transaction, thread.id)
         const [next] = await openUpdates(transaction, thread.id)

@@ -4,7 +4,7 @@ import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 import type { Messenger } from './channels.schema.ts'
 
 type Progress = AgentTables['channel_deliveries']
-type Thread = AgentTables['channel_threads']
+type Thread = Insertable<AgentTables['channel_threads']>
 type NewUpdate = Insertable<AgentTables['channel_updates']>
 
 /** One that exists keeps its id, which is returned. */
@@ -32,15 +32,16 @@ export async function touchThread(database: Database, id: string): Promise<void>
   await database.updateTable('channel_threads').set({ id }).where('id', '=', id).execute()
 }
 
-/** The contact who has written from there, unless they were deleted. */
-export async function contactAt(database: Database, channel: Messenger, address: string) {
-  const contact = await database
+/** The thread of a person who has written from one of the addresses; without a contact if they were deleted. */
+export async function personAt(database: Database, channel: Messenger, addresses: string[]) {
+  return await database
     .selectFrom('channel_threads')
-    .innerJoin('contacts', 'contacts.id', 'contact_id')
-    .select('contacts.id')
-    .where(({ and }) => and({ channel, address }))
+    .leftJoin('contacts', 'contacts.id', 'contact_id')
+    .select(['channel_threads.id', 'address', 'contacts.id as contact_id'])
+    .where('channel', '=', channel)
+    .where(({ eb, or }) => or([eb('address', 'in', addresses), eb('user_id', 'in', addresses)]))
+    .orderBy(({ eb }) => eb('address', '=', addresses[0] ?? ''), 'desc')
     .executeTakeFirst()
-  return contact?.id
 }
 
 /** Where the contact wrote last on the channel. */
@@ -93,11 +94,48 @@ export async function openUpdates(database: Database, threadId: string) {
 export async function changeUpdates(
   database: Database,
   updates: readonly { sequence: number }[],
-  changes: { text: null } | { message_id: string },
+  changes: { text: string } | { answered: string } | { message_id: string },
 ): Promise<void> {
   const sequences = updates.map(({ sequence }) => sequence)
   if (sequences.length === 0) return
   await database.updateTable('channel_updates').set(changes).where('sequence', 'in', sequences).execute()
+}
+
+/** They stay known, for edits. */
+export async function closeUpdates(
+  database: Database,
+  updates: readonly { sequence: number }[],
+): Promise<void> {
+  const sequences = updates.map(({ sequence }) => sequence)
+  await database
+    .updateTable('channel_updates')
+    .set(({ ref }) => ({ answered: ref('text'), text: null }))
+    .where('sequence', 'in', sequences)
+    .execute()
+}
+
+/** The update at a position, unless it is not to be answered. */
+export async function readUpdate(database: Database, threadId: string, position: number) {
+  return await database
+    .selectFrom('channel_updates')
+    .select(['sequence', 'text', 'message_id'])
+    .where('thread_id', '=', threadId)
+    .where('position', '=', position)
+    .where(({ eb, or }) => or([eb('text', 'is not', null), eb('answered', 'is not', null)]))
+    .orderBy('sequence')
+    .executeTakeFirst()
+}
+
+/** The texts that a message is made of, as they are now. */
+export async function textsOf(database: Database, message_id: string): Promise<string[]> {
+  const rows = await database
+    .selectFrom('channel_updates')
+    .select(['text', 'answered'])
+    .where('message_id', '=', message_id)
+    .orderBy('position')
+    .orderBy('sequence')
+    .execute()
+  return rows.map(({ text, answered }) => text ?? answered ?? '')
 }
 
 /** @param before ISO 8601. */

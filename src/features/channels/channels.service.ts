@@ -141,7 +141,11 @@ function manageChannels(
         throw notConfigured('Telegram delivers to https addresses only: set BASE_URL of the service to one.')
       const bot = await send.botOf(agentId)
       const url = webhookOf(agentId)
-      const webhook = { url, secret_token: telegramSecret(agentId, bot.token), allowed_updates: ['message'] }
+      const webhook = {
+        url,
+        secret_token: telegramSecret(agentId, bot.token),
+        allowed_updates: ['message', 'edited_message'],
+      }
       await callBot(bot, 'setWebhook', webhook, signal)
       return url
     },

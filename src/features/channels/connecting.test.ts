@@ -49,7 +49,11 @@ describe('connecting Telegram: POST /api/agents/{id}/channels/telegram/connect',
     expect(stage.telegram.calls('setWebhook').at(-1)).toEqual({
       token,
       method: 'setWebhook',
-      body: { url, secret_token: expect.stringMatching(/^[\w-]{43}$/), allowed_updates: ['message'] },
+      body: {
+        url,
+        secret_token: expect.stringMatching(/^[\w-]{43}$/),
+        allowed_updates: ['message', 'edited_message'],
+      },
     })
     expect(JSON.stringify(answer)).not.toContain(agent.secret)
     expect((await stage.newAgent()).secret).not.toBe(agent.secret)

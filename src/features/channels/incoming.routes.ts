@@ -62,7 +62,10 @@ export function registerIncomingRoutes(app: App, { incoming, settings }: Depende
         },
         handler: async (request, reply) => {
           const { id } = request.params as { id: string }
-          const messages = await proven(reply, id, credentials => readers[channel](request, id, credentials))
+          const read = (credentials: Credentials) => readers[channel](request, id, credentials)
+          const { messages, ignored } = await proven(reply, id, read)
+          for (const kind of ignored)
+            request.log.info({ agentId: id, channel, kind }, 'a message was not read')
           await incoming.receive(id, channel, messages)
           return { success: true }
         },

@@ -1,11 +1,24 @@
 import type { Transaction } from 'kysely'
 import type { SettingsService } from '#features/agents/settings.service.ts'
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { ContactEvents } from '#features/contacts/contacts.events.ts'
 import type { ContactsService } from '#features/contacts/contacts.service.ts'
-import type { ChangeContext, NewJob } from '#platform/jobs/jobs.ts'
+import { timestamp } from '#platform/clock.ts'
+import { AppError } from '#platform/errors.ts'
+import type { ChangeContext, NewJob, Outbox } from '#platform/jobs/jobs.ts'
+import type { Log } from '#platform/logging/log.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import { contactAt, countUpdates, forgetUpdates, insertUpdate, putThread } from './channels.repository.ts'
+import {
+  changeUpdates,
+  countUpdates,
+  forgetUpdates,
+  insertUpdate,
+  personAt,
+  putThread,
+  readUpdate,
+  textsOf,
+} from './channels.repository.ts'
 import type { Messenger } from './channels.schema.ts'
 import type { IncomingMessage } from './incoming/incoming-message.ts'
 
@@ -18,10 +31,11 @@ const minuteMs = 60_000
 /** Messengers repeat what they have delivered for days. */
 const rememberedMs = 30 * 24 * 60 * minuteMs
 
-interface Dependencies extends ChangeContext<ContactEvents> {
+interface Dependencies extends ChangeContext<ContactEvents>, Pick<ChatFeature, 'editMessage'> {
   agentDatabases: AgentDatabases
   settings: Pick<SettingsService, 'profileOf'>
   contacts: Pick<ContactsService, 'resolve' | 'add'>
+  log: Log
 }
 
 /** At most one of a thread waits or runs. */
@@ -31,7 +45,7 @@ export function answerJob(threadId: string, runAt: number): NewJob & { key: stri
 
 /** Stores what people write, so that it can be acknowledged, and has it answered. */
 export function createIncomingService(needs: Dependencies) {
-  const { agentDatabases, transact, settings, contacts, clock, ids } = needs
+  const { agentDatabases, transact, settings, contacts, clock, ids, log } = needs
   const ago = (duration: number) => new Date(clock.now() - duration).toISOString()
 
   /** The first one of a minute that is too many is answered, too: with a notice. */
@@ -40,31 +54,91 @@ export function createIncomingService(needs: Dependencies) {
     return before < maxPerMinute ? text : before === maxPerMinute ? '' : null
   }
 
+  async function store(
+    { agentId, channel, takesStrangers, message }: Received,
+    transaction: Within,
+    outbox: Changes,
+  ) {
+    const { id, address, userId, name, identity, position = Math.floor(clock.now() / 1000), text } = message
+    const known = await personAt(transaction, channel, [address, userId ?? address])
+    const stranger = { name: name.trim().slice(0, 300) || address, ...identity }
+    const contact_id =
+      known?.contact_id ??
+      (await contacts.resolve(transaction, identity))?.contact.id ??
+      (takesStrangers && (await contacts.add(transaction, outbox, agentId, stranger)).id)
+    if (!contact_id) return log.info({ agentId, channel }, 'a message of a stranger was not read')
+    const place = { channel, address: known?.address ?? address, ...(userId && { user_id: userId }) }
+    const thread_id = await putThread(transaction, {
+      id: ids.record(),
+      ...place,
+      contact_id,
+      last_message_at: ago(0),
+    })
+    await forgetUpdates(transaction, thread_id, ago(rememberedMs))
+    const read = await readOrNot(transaction, thread_id, text)
+    const update = { id, thread_id, position, text: read, received_at: ago(0) }
+    if ((await insertUpdate(transaction, update)) && read !== null)
+      await outbox.add(answerJob(thread_id, clock.now() + collectingMs))
+  }
+
+  /** The message changes where it is stored; it is answered as it is then only if its answer has not begun. */
+  async function edit({ agentId, channel, message }: Received, transaction: Within) {
+    const { id, address, position = 0, text } = message
+    const thread_id = (await personAt(transaction, channel, [address]))?.id
+    const edited = thread_id && (await readUpdate(transaction, thread_id, position))
+    if (!edited) return log.info({ agentId, channel }, 'an edit of a message that was not read')
+    const isNew = await insertUpdate(transaction, {
+      id,
+      thread_id,
+      position,
+      text: null,
+      received_at: ago(0),
+    })
+    if (!isNew) return
+    await changeUpdates(transaction, [edited], edited.text === null ? { answered: text } : { text })
+    if (edited.message_id !== null) await applyEdits(transaction, edited.message_id, needs)
+  }
+
   return {
-    /** Strangers are ignored, unless they become contacts. */
+    /** Strangers are ignored, unless they become contacts. A message that cannot be stored keeps no other from it. */
     async receive(agentId: string, channel: Messenger, messages: readonly IncomingMessage[]): Promise<void> {
       const takesStrangers = (await settings.profileOf(agentId)).settings.channel_senders === 'everyone'
-      const texts = messages.filter(({ text }) => text.trim() !== '')
       using agent = await agentDatabases.acquire(agentId)
-      await transact(agent, async (transaction, outbox) => {
-        for (const { id, address, name, identity, position, text } of texts) {
-          const stranger = { name: name.trim().slice(0, 300) || address, ...identity }
-          const contact_id =
-            (await contactAt(transaction, channel, address)) ??
-            (await contacts.resolve(transaction, identity))?.contact.id ??
-            (takesStrangers && (await contacts.add(transaction, outbox, agentId, stranger)).id)
-          if (!contact_id) continue
-          const thread = { id: ids.record(), channel, address, contact_id, last_message_at: ago(0) }
-          const thread_id = await putThread(transaction, thread)
-          await forgetUpdates(transaction, thread_id, ago(rememberedMs))
-          const read = await readOrNot(transaction, thread_id, text)
-          const update = { id, thread_id, position, text: read, received_at: ago(0) }
-          if ((await insertUpdate(transaction, update)) && read !== null)
-            await outbox.add(answerJob(thread_id, clock.now() + collectingMs))
-        }
-      })
+      const failures: unknown[] = []
+      for (const message of messages) {
+        const received = { agentId, channel, takesStrangers, message }
+        await transact(agent, (transaction, outbox) =>
+          message.isEdit ? edit(received, transaction) : store(received, transaction, outbox),
+        ).catch(error => {
+          if (!(error instanceof AppError && error.isPermanent)) failures.push(error)
+          else log.warn({ err: error, agentId, channel }, 'a message could not be stored')
+        })
+      }
+      // The messenger delivers all of them again, of which those that are stored count once.
+      if (failures.length > 0) throw failures[0]
     },
   }
+}
+
+type Within = Transaction<AgentTables>
+type Changes = Outbox<ContactEvents>
+
+interface Received {
+  agentId: string
+  channel: Messenger
+  takesStrangers: boolean
+  message: IncomingMessage
+}
+
+/** Rewrites a stored message from the texts that it was made of, if they have changed. */
+export async function applyEdits(
+  transaction: Within,
+  messageId: string,
+  { editMessage, clock }: Pick<Dependencies, 'editMessage' | 'clock'>,
+): Promise<void> {
+  const texts = await textsOf(transaction, messageId)
+  const content = texts.filter(text => text !== '').join('\n')
+  await editMessage(transaction, messageId, content, timestamp(clock))
 }
 
 export type IncomingService = ReturnType<typeof createIncomingService>

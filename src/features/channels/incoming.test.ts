@@ -134,11 +134,26 @@ describe('a message', () => {
       { fields: { message_id: 'x' }, text: 'x' },
     ]
     for (const one of strange) expect(await agent.telegram({ chat, ...one })).toMatchObject({ status: 200 })
-    expect(
-      await agent.whatsapp({ id: '1', from: '49', text: 'x', fields: { timestamp: 'now' } }),
-    ).toMatchObject({
-      status: 200,
-    })
+    for (const fields of [
+      { type: 'reaction', text: undefined, reaction: { emoji: 'x', message_id: 'w' } },
+      { type: 'system', text: undefined, system: { body: 'A changed from 49 to 50' } },
+      { type: 'text', text: { body: ' ' } },
+      { type: 'text', text: undefined },
+      { group_id: 'g1' },
+      { from: '', id: 'x' },
+    ])
+      expect(
+        await agent.whatsapp({ id: '1', from: '49', text: 'x', fields, value: { contacts: null } }),
+      ).toMatchObject({ status: 200 })
+    for (const update of [{ channel_post: { message_id: 1, text: 'x' } }, { my_chat_member: {} }])
+      expect(
+        await agent.deliver('telegram', {
+          headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': agent.secret },
+          payload: JSON.stringify({ update_id: 77_000, ...update }),
+        }),
+      ).toMatchObject({ status: 200 })
+    const kinds = ['reaction', 'system', 'message in a group', 'channel_post', 'my_chat_member']
+    for (const kind of kinds) expect(stage.app.logged.join('')).toContain(`"kind":"${kind}"`)
     expect(await agent.count('channel_updates')).toBe(0)
   })
 
@@ -159,6 +174,135 @@ describe('a message', () => {
     await stage.pass(2 * second)
     expect((await talk())[0]).toEqual(['user', 'A picture'])
     expect((await talk('whatsapp'))[0]).toEqual(['user', 'Yes'])
+  })
+
+  it.each<[string, string, object, object?]>([
+    ['nothing beside it', 'Hallo', {}, { contacts: undefined, metadata: undefined }],
+    ['no profile', 'Hallo', {}, { contacts: [{ wa_id: '4917' }] }],
+    ['a profile without a name', 'Hallo', {}, { contacts: [{ wa_id: '4917', profile: {} }] }],
+    ['contacts that are null', 'Hallo', {}, { contacts: null }],
+    ['a sign before the number', 'Hallo', { from: '+4917' }],
+    ['a number beside it only', 'Hallo', { from: undefined }],
+    ['no time', 'Hallo', { timestamp: undefined }],
+    ['a time that is a number', 'Hallo', { timestamp: 1_790_000_000 }],
+    ['no id', 'Hallo', { id: undefined }],
+    ['no type', 'Hallo', { type: undefined }],
+    [
+      'a button of a template',
+      'Yes',
+      { type: 'button', text: undefined, button: { text: 'Yes', payload: 'y' } },
+    ],
+    ['a button without a text', 'y', { type: 'button', text: undefined, button: { payload: 'y' } }],
+    ...['button_reply', 'list_reply'].map((type): [string, string, object] => [
+      `a ${type}`,
+      'Blue',
+      { type: 'interactive', text: undefined, interactive: { type, [type]: { id: 'b', title: 'Blue' } } },
+    ]),
+    [
+      'a filled form',
+      '{"a":1}',
+      {
+        type: 'interactive',
+        text: undefined,
+        interactive: { type: 'nfm_reply', nfm_reply: { response_json: '{"a":1}' } },
+      },
+    ],
+    ['a caption', 'My cat', { type: 'image', text: undefined, image: { id: '1', caption: 'My cat' } }],
+    [
+      'a picture',
+      '[The person sent a picture, which cannot be shown here.]',
+      { type: 'image', text: undefined, image: { id: '1' } },
+    ],
+    [
+      'a sound',
+      '[The person sent a voice message or sound, which cannot be shown here.]',
+      { type: 'audio', text: undefined, audio: {} },
+    ],
+    [
+      'a location',
+      '[The person sent a location, which cannot be shown here. Shop, 52.5, 13.4]',
+      { type: 'location', text: undefined, location: { name: 'Shop', latitude: 52.5, longitude: 13.4 } },
+    ],
+    [
+      'nothing that is supported',
+      expect.stringContaining('does not pass on'),
+      { type: 'unsupported', text: undefined, errors: [] },
+    ],
+  ])('on WhatsApp is taken with %s', async (_with, content, fields, value = {}) => {
+    const written = { id: `wamid.${Math.random()}`, from: '4917', text: 'Hallo', fields, value }
+    await agent.whatsapp(written)
+    await agent.whatsapp(written)
+    await stage.pass(2 * second)
+    expect(await talk('whatsapp')).toEqual([
+      ['user', content],
+      ['assistant', usualAnswer],
+    ])
+    expect(stage.whatsapp.messages().at(-1)).toMatchObject({ to: '4917' })
+  })
+
+  it.each<[string, object, string]>([
+    ['photo', { photo: [{}] }, 'a picture'],
+    ['voice', { voice: {} }, 'a voice message'],
+    ['sticker', { sticker: {} }, 'a sticker'],
+    ['location', { location: { latitude: 52.5, longitude: 13.4 } }, '52.5, 13.4'],
+    [
+      'venue',
+      { venue: { title: 'Shop', address: 'Main St' }, location: { latitude: 1, longitude: 2 } },
+      'Shop, Main St, 1, 2',
+    ],
+    ['contact', { contact: {} }, 'a contact'],
+  ])('on Telegram that is a %s is a note', async (_kind, fields, note) => {
+    await agent.telegram({ chat, fields })
+    await stage.pass(2 * second)
+    expect((await talk())[0]).toEqual(['user', expect.stringContaining(note)])
+    expect(saidOnTelegram()).toEqual([usualAnswer])
+  })
+
+  it('of a person whose number WhatsApp hides is theirs by their user id, before and after', async () => {
+    const id = 'DE.13491208655302741918'
+    const hidden = { from: '', from_user_id: id }
+    const contacts = [{ wa_id: '', user_id: id, profile: { username: '@otto' } }]
+    await agent.whatsapp({ id: 'u1', from: '4918', text: 'one', fields: { from_user_id: id } })
+    await stage.pass(2 * second)
+    await agent.whatsapp({ id: 'u2', from: '', text: 'two', fields: hidden, value: { contacts } })
+    await stage.pass(2 * second)
+    expect(await talk('whatsapp')).toHaveLength(4)
+    const other = { ...hidden, from: undefined, from_user_id: 'DE.2' }
+    await agent.whatsapp({
+      id: 'u3',
+      from: '',
+      text: 'three',
+      fields: other,
+      value: { contacts: [{ user_id: 'DE.2' }] },
+    })
+    await stage.pass(2 * second)
+    expect(stage.whatsapp.messages().at(-1)).toMatchObject({ recipient: 'DE.2' })
+    expect(stage.whatsapp.messages().at(-1)).not.toHaveProperty('to')
+    await agent.whatsapp({ id: 'u4', from: '4919', text: 'four', fields: { from_user_id: 'DE.2' } })
+    await stage.pass(2 * second)
+    expect(await agent.count('channel_threads')).toBe(2)
+    expect(await agent.count('contacts')).toBe(2)
+    const { body } = await stage.app.call('GET', `${agent.path}/contacts?sort=name&order=asc`)
+    expect(body).toMatchObject({
+      contacts: [
+        { name: 'Ann', phone: '+4918' },
+        { name: 'DE.2', external_id: 'DE.2' },
+      ],
+    })
+  })
+
+  it('that is not whole keeps none of its delivery from being read', async () => {
+    const good = (n: number) => ({
+      id: `several${n}`,
+      from: '4917',
+      text: `line ${n}`,
+      timestamp: 1_790_000_000 + n,
+    })
+    const bad = [null, 7, 'x', [], { id: 'z' }, { from: { a: 1 }, text: 5 }]
+    const wrong = { ...good(9), value: { messages: bad } }
+    await agent.whatsapp(good(1), wrong, { ...good(8), value: { messages: null } }, good(2))
+    await stage.pass(2 * second)
+    expect((await talk('whatsapp'))[0]).toEqual(['user', 'line 1\nline 2'])
   })
 
   it('to another number of the same account is not for the agent', async () => {
@@ -346,6 +490,59 @@ describe('messages', () => {
       usualAnswer,
     ])
     expect(saidOnTelegram()).toEqual([usualAnswer, usualAnswer])
+  })
+})
+
+describe('an edited message', () => {
+  const edit = (message: number, text: string, update?: number) =>
+    agent.telegram({ chat, message, text, isEdit: true, ...(update && { update }) })
+  const said = async () => {
+    const [conversation] = await agent.conversations('telegram')
+    return (await agent.messages(conversation?.id ?? '')).map(({ content, metadata }) => [
+      content,
+      metadata?.edited,
+    ])
+  }
+
+  it('is answered as it is, if its answer has not begun', async () => {
+    await agent.telegram({ chat, message: 1, text: 'one' })
+    await agent.telegram({ chat, message: 2, text: 'tow' })
+    await edit(2, 'two')
+    await stage.pass(2 * second)
+    expect(await said()).toEqual([
+      ['one\ntwo', undefined],
+      [usualAnswer, undefined],
+    ])
+  })
+
+  it('changes in its conversation while and after it is answered, and is not answered again', async () => {
+    const held = heldStream(['The ', 'answer'])
+    stage.model.next(held.reply)
+    await agent.telegram({ chat, message: 1, text: 'one' })
+    await agent.telegram({ chat, message: 2, text: 'tow' })
+    const passed = stage.pass(2 * second)
+    await held.begun
+    await edit(2, 'two')
+    expect((await said())[0]).toEqual(['one\ntwo', expect.any(String)])
+    held.open()
+    await passed
+    await edit(1, 'ONE', 555)
+    await edit(1, 'ONE', 555)
+    await stage.pass(minute)
+    expect(await said()).toEqual([
+      ['ONE\ntwo', expect.stringMatching(/^\d{4}-.*Z$/)],
+      [expect.stringContaining('answer'), undefined],
+    ])
+    expect(saidOnTelegram()).toHaveLength(1)
+  })
+
+  it('that is not known is not read', async () => {
+    await edit(5, 'Hello')
+    await agent.telegram({ chat, message: 6, text: 'Hi' })
+    await stage.pass(2 * second)
+    await edit(5, 'Hello')
+    await stage.pass(2 * second)
+    expect((await said()).map(([text]) => text)).toEqual(['Hi', usualAnswer])
   })
 })
 

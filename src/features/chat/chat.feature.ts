@@ -19,6 +19,7 @@ import { messageLength } from './chat.schema.ts'
 import { createConversationLock } from './conversation-lock.ts'
 import { createConversationStarts } from './conversation-starts.ts'
 import { registerConversationRoutes, registerMessageRoutes } from './conversations.routes.ts'
+import type { ConversationsService } from './conversations.service.ts'
 import { createConversationsService } from './conversations.service.ts'
 import { createMessageList } from './message-list.ts'
 import { keptCharacters, truncateResult } from './turn/truncate-result.ts'
@@ -30,6 +31,8 @@ export interface ChatFeature extends Feature {
   questions: Pick<Questions, 'accept'>
   answering: Pick<Answering, 'answer'>
   answerOnce: ReturnType<typeof createAnswerOnce>
+  /** Within the caller's transaction: gives a message the text that its author has made of it. */
+  editMessage: ConversationsService['editMessage']
   /** Answers a question that is in no conversation. */
   answerAlone(
     agent: AgentHandle,
@@ -68,6 +71,7 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
     questions,
     answering,
     answerOnce,
+    editMessage: conversations.editMessage,
     answerAlone: (...question) => answerAlone(planner, ...question),
     shorten: result => truncateResult(result, keptCharacters),
     routes(app) {

@@ -51,6 +51,12 @@ const messageMetadataSchema = Type.Object({
   questionDeleted: Type.Optional(
     Type.Boolean({ description: 'The question was deleted, so the answer can’t be regenerated.' }),
   ),
+  edited: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'When the author last changed the message on a messenger.',
+    }),
+  ),
   tainted: Type.Optional(
     Type.Boolean({ description: 'The message, or the context of the model, contains text from outsiders.' }),
   ),

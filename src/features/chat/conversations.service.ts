@@ -94,6 +94,17 @@ export function createConversationsService({ lock, listMessages }: Dependencies)
       })
     },
 
+    /** Within the caller's transaction: the text that the author of a message has changed it to. @param edited ISO 8601 */
+    async editMessage(transaction: Database, id: string, content: string, edited: string): Promise<void> {
+      const message = await findMessage(transaction, id)
+      if (message === undefined || message.content === content) return
+      await putMessage(transaction, {
+        ...toPublic(message),
+        content,
+        metadata: { ...message.metadata, edited },
+      })
+    },
+
     /** Messages oldest first: the newest ones, those around `before` or `after`, or a page of the generic list. */
     async messages({ db: database, path, signal }: AgentHandle, query: MessageListQuery) {
       const { conversationId } = query

@@ -191,6 +191,13 @@ describe('a hook that answers at the end', () => {
       { status: 303, headers: { location: 'https://example.com/?n=21' }, body: '' },
     ],
     [
+      {
+        headers: { 'content-type': 'application/problem+json' },
+        body: '{"t":"{{nodes.double.text}}","n":{{n}}}',
+      },
+      { body: { t: 'a"b', n: 21 }, headers: { 'content-type': 'application/problem+json' } },
+    ],
+    [
       { status: 204, body: { n: 1 } },
       { status: 204, body: '' },
     ],
@@ -262,7 +269,7 @@ describe('a trigger', () => {
         'Refresh',
       ],
       ...['X-Accel-Redirect', 'x-sendfile', 'X-Frame-Options', 'X-Content-Type-Options', 'X-Forwarded-Host'],
-      ...['X-Request-Id', 'X-LiteSpeed-Location', 'x y', '{{name}}'],
+      ...['X-Request-Id', 'X-LiteSpeed-Location', 'x y'],
     ].map((name): [string, object] => [
       `response.headers.${name}`,
       { event: 'webhook', respond: 'at_end', response: { headers: { [name]: 'a' } } },

@@ -1,4 +1,4 @@
-import { bigint, integer, sequence, text, textOrNull, unique } from '#platform/columns.ts'
+import { bigint, integer, sequence, since, text, textOrNull, unique } from '#platform/columns.ts'
 import { declareAgentTables, hidden, readable } from './table-set.ts'
 
 /** Messages that people write to the agent on messengers. */
@@ -15,6 +15,8 @@ export const channelTables = declareAgentTables({
       /** Not a reference, since SQL of the agent may delete contacts, and nothing here. */
       contact_id: text,
       last_message_at: text,
+      /** By which WhatsApp knows a person also where it hides their number. */
+      user_id: since('0022-channel-edits', textOrNull),
     },
     together: { address: ['channel', 'address'] },
   },
@@ -33,6 +35,8 @@ export const channelTables = declareAgentTables({
       /** The message of the conversation that it becomes a part of. */
       message_id: textOrNull,
       received_at: text,
+      /** The text once it is answered, for edits; null before. */
+      answered: since('0022-channel-edits', textOrNull),
     },
     key: ['sequence'],
     indexes: {

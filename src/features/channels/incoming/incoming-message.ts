@@ -6,13 +6,41 @@ export interface IncomingMessage {
   /** The same when it is delivered again. */
   id: string
   address: string
+  /** Another one, by which the messenger knows the person also where it hides the first. */
+  userId?: string
   name: string
   /** The fields that identify the contact. */
-  identity: { messenger_handle?: string } | { messenger_number: string; phone: string }
-  /** Among the messages of the same person. */
-  position: number
-  /** Blank for what is no text. */
+  identity: { messenger_handle?: string; messenger_number?: string; phone?: string; external_id?: string }
+  /** Among the messages of the same person; the time of arrival in seconds unless given. */
+  position: number | undefined
   text: string
+  /** Whether it replaces the text of the message at its position. */
+  isEdit?: boolean
+}
+
+/** The messages of a delivery, and the kinds of those that are not read, for the log. */
+export interface Delivery {
+  messages: IncomingMessage[]
+  ignored: string[]
+}
+
+/** Sorts messages from the kinds of others. */
+export function deliveryOf(read: readonly (IncomingMessage | string)[]): Delivery {
+  return {
+    messages: read.filter(one => typeof one !== 'string'),
+    ignored: read.filter(one => typeof one === 'string'),
+  }
+}
+
+/** Stands for content that has no text, so that it is answered, too. */
+export function noteOf(content: string, details = ''): string {
+  return `[The person sent ${content}, which cannot be shown here.${details && ` ${details}`}]`
+}
+
+/** A text or number at a path of JSON from outside, as text; empty if there is none. */
+export function textAt(value: unknown, ...path: string[]): string {
+  const found = path.reduce((outer, name) => Object(outer)[name], value)
+  return typeof found === 'string' || typeof found === 'number' ? String(found) : ''
 }
 
 /** The JSON of a body, with texts that databases can hold, and of which several fit into one message. */

@@ -4,25 +4,36 @@ import { Type } from 'typebox'
 import type { Credentials } from '#features/agents/settings.service.ts'
 import { requireSecret } from '#platform/http/requests/inbound-webhook.ts'
 import { matches } from '#platform/schema-check.ts'
-import type { IncomingMessage } from './incoming-message.ts'
-import { readJson } from './incoming-message.ts'
+import type { Delivery, IncomingMessage } from './incoming-message.ts'
+import { deliveryOf, noteOf, readJson, textAt } from './incoming-message.ts'
 
 /** As far as it is of a person who writes to the bot alone. */
-const updateSchema = Type.Object({
-  update_id: Type.Integer(),
-  message: Type.Object({
-    message_id: Type.Integer(),
-    from: Type.Object({
-      is_bot: Type.Literal(false),
-      first_name: Type.String(),
-      last_name: Type.Optional(Type.String()),
-      username: Type.Optional(Type.String()),
-    }),
-    chat: Type.Object({ id: Type.Integer(), type: Type.Literal('private') }),
-    text: Type.Optional(Type.String()),
-    caption: Type.Optional(Type.String()),
-  }),
+const messageSchema = Type.Object({
+  message_id: Type.Integer(),
+  from: Type.Object({ is_bot: Type.Literal(false) }),
+  chat: Type.Object({ id: Type.Integer(), type: Type.Literal('private') }),
 })
+
+/** Content that people write, by its field; the first one counts. */
+const contents = new Map([
+  ['photo', 'a picture'],
+  ['animation', 'an animation'],
+  ['video', 'a video'],
+  ['video_note', 'a video'],
+  ['voice', 'a voice message'],
+  ['audio', 'a sound'],
+  ['document', 'a file'],
+  ['sticker', 'a sticker'],
+  ['venue', 'a location'],
+  ['location', 'a location'],
+  ['contact', 'a contact'],
+  ['poll', 'a poll'],
+  ['checklist', 'a checklist'],
+  ['dice', 'a dice'],
+  ['story', 'a story'],
+  ['game', 'a game'],
+  ['paid_media', 'a paid picture or video'],
+])
 
 /** Derived from the token, so that a former bot of the agent has another one and none needs to be stored. */
 export function telegramSecret(agentId: string, token: string): string {
@@ -34,21 +45,44 @@ export function readTelegram(
   { headers, body }: FastifyRequest,
   agentId: string,
   { telegram_bot_token: token = '' }: Credentials,
-): IncomingMessage[] {
+): Delivery {
   requireSecret(headers['x-telegram-bot-api-secret-token'], token && telegramSecret(agentId, token))
   const update = readJson(body)
-  if (!matches(updateSchema, update)) return []
-  const { message_id: position, from, chat, text, caption = '' } = update.message
-  const [botId] = token.split(':')
-  return [
-    {
-      // Other bots have the same numbers.
-      id: `telegram:${botId}:${update.update_id}`,
-      address: String(chat.id),
-      name: `${from.first_name} ${from.last_name ?? ''}`,
-      identity: from.username === undefined ? {} : { messenger_handle: from.username },
-      position,
-      text: text ?? caption,
-    },
-  ]
+  const [botId = ''] = token.split(':')
+  return deliveryOf([readUpdate(update, botId)])
+}
+
+/** The kind of an update that is not read. */
+function readUpdate(update: unknown, botId: string): IncomingMessage | string {
+  const { update_id: number, message, edited_message: edited, ...others } = Object(update)
+  const written: unknown = message ?? edited
+  if (!Number.isInteger(number) || written === undefined)
+    return Object.keys(others).join(', ') || 'update without a message'
+  if (!matches(messageSchema, written))
+    return `message in a ${textAt(written, 'chat', 'type') || 'chat'}, or of no person`
+  const username = textAt(written, 'from', 'username')
+  const names = ['first_name', 'last_name'].map(name => textAt(written, 'from', name))
+  const text = contentOf(written)
+  if (text === '') return `message with ${Object.keys(written).join(', ')}`
+  return {
+    // Other bots have the same numbers.
+    id: `telegram:${botId}:${number}`,
+    address: String(written.chat.id),
+    name: names.join(' '),
+    identity: username === '' ? {} : { messenger_handle: username },
+    position: written.message_id,
+    text,
+    isEdit: message === undefined,
+  }
+}
+
+/** Empty for what is not read. */
+function contentOf(message: object): string {
+  const text = textAt(message, 'text') || textAt(message, 'caption')
+  if (text.trim() !== '') return text
+  const field = contents.keys().find(name => Object.hasOwn(message, name))
+  if (field === undefined) return ''
+  const place = ['latitude', 'longitude'].map(name => textAt(message, 'location', name))
+  const named = ['title', 'address'].map(name => textAt(message, 'venue', name))
+  return noteOf(contents.get(field) ?? '', [...named, ...place].filter(one => one !== '').join(', '))
 }

@@ -1,50 +1,96 @@
+import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import type { Credentials } from '#features/agents/settings.service.ts'
 import { verifiedBody } from '#platform/http/requests/inbound-webhook.ts'
-import { matches } from '#platform/schema-check.ts'
-import type { IncomingMessage } from './incoming-message.ts'
-import { readJson } from './incoming-message.ts'
+import type { Delivery, IncomingMessage } from './incoming-message.ts'
+import { deliveryOf, noteOf, readJson, textAt } from './incoming-message.ts'
 
-const payloadSchema = Type.Object({
-  entry: Type.Array(Type.Object({ changes: Type.Array(Type.Object({ value: Type.Unknown() })) })),
-})
-const valueSchema = Type.Object({
-  metadata: Type.Object({ phone_number_id: Type.String() }),
-  contacts: Type.Array(Type.Object({ wa_id: Type.String(), profile: Type.Object({ name: Type.String() }) })),
-  messages: Type.Array(Type.Unknown()),
-})
-const messageSchema = Type.Object({
-  from: Type.String({ pattern: '^\\d{1,20}$' }),
-  id: Type.String({ minLength: 1, maxLength: 500 }),
-  timestamp: Type.String({ pattern: '^\\d{1,12}$' }),
-  text: Type.Optional(Type.Object({ body: Type.String() })),
-  /** Of a template that was answered by a button. */
-  button: Type.Optional(Type.Object({ text: Type.String() })),
-})
+const maxIdLength = 400
+
+/** Content that people write, by the type of its message. */
+const contents = new Map([
+  ['image', 'a picture'],
+  ['video', 'a video'],
+  ['audio', 'a voice message or sound'],
+  ['document', 'a file'],
+  ['sticker', 'a sticker'],
+  ['location', 'a location'],
+  ['contacts', 'a contact'],
+  ['order', 'an order'],
+  ['unsupported', 'a kind of message that WhatsApp does not pass on'],
+])
 
 /** @throws AppError UNAUTHORIZED if it does not come from WhatsApp, or there is no app secret */
 export function readWhatsapp(
   request: FastifyRequest,
   _agentId: string,
-  { whatsapp_app_secret: secret, whatsapp_phone_number_id: phoneNumberId }: Credentials,
-): IncomingMessage[] {
+  { whatsapp_app_secret: secret, whatsapp_phone_number_id: phoneNumberId = '' }: Credentials,
+): Delivery {
   const payload = readJson(verifiedBody(request, { header: 'x-hub-signature-256', name: 'sha256', secret }))
-  if (!matches(payloadSchema, payload)) return []
-  return payload.entry
-    .flatMap(({ changes }) => changes.map(({ value }) => value))
-    .filter(value => matches(valueSchema, value))
-    .filter(({ metadata }) => metadata.phone_number_id === phoneNumberId)
-    .flatMap(({ contacts, messages }) =>
-      messages
-        .filter(message => matches(messageSchema, message))
-        .map(({ from, id, timestamp, text, button }) => ({
-          id: `whatsapp:${id}`,
-          address: from,
-          name: contacts.find(({ wa_id }) => wa_id === from)?.profile.name ?? '',
-          identity: { messenger_number: `+${from}`, phone: `+${from}` },
-          position: Number(timestamp),
-          text: text?.body ?? button?.text ?? '',
-        })),
+  const read = listAt(payload, 'entry')
+    .flatMap(entry => listAt(entry, 'changes'))
+    .map(change => Object(change).value)
+    .filter(value => ['', phoneNumberId].includes(textAt(value, 'metadata', 'phone_number_id')))
+    .flatMap(value =>
+      listAt(value, 'messages').map(message => readMessage(message, listAt(value, 'contacts'))),
     )
+  return deliveryOf(read)
+}
+
+/** The kind of a message that is not read. */
+function readMessage(message: unknown, contacts: readonly unknown[]): IncomingMessage | string {
+  const [only] = contacts.length === 1 ? contacts : []
+  const from = textAt(message, 'from') || textAt(only, 'wa_id')
+  const number = /^\+?(\d{1,20})$/.exec(from)?.[1] ?? ''
+  const contact =
+    contacts.find(one => number !== '' && textAt(one, 'wa_id').replace('+', '') === number) ?? only
+  const userId = [
+    textAt(message, 'from_user_id'),
+    textAt(message, 'user_id'),
+    textAt(contact, 'user_id'),
+  ].find(id => id !== '')
+  const id = userId ?? (number === '' ? from : '')
+  const type = textAt(message, 'type')
+  if (textAt(message, 'group_id') !== '') return 'message in a group'
+  if (number === '' && (id === '' || id.length > maxIdLength)) return `${type} without a sender`
+  const text = contentOf(message, type)
+  if (text.trim() === '') return type || 'message without a type'
+  return {
+    id: `whatsapp:${idOf(message)}`,
+    address: number || id,
+    ...(id !== '' && { userId: id }),
+    name: textAt(contact, 'profile', 'name') || textAt(contact, 'profile', 'username'),
+    identity: number === '' ? { external_id: id } : { messenger_number: `+${number}`, phone: `+${number}` },
+    position: Number(/^\d{1,12}$/.exec(textAt(message, 'timestamp'))?.[0] ?? Number.NaN) || undefined,
+    text,
+  }
+}
+
+/** Empty for what is not read. */
+function contentOf(message: unknown, type: string): string {
+  const texts = [
+    textAt(message, 'text', 'body'),
+    textAt(message, 'button', 'text') || textAt(message, 'button', 'payload'),
+    ...['button_reply', 'list_reply'].map(reply => textAt(message, 'interactive', reply, 'title')),
+    textAt(message, 'interactive', 'nfm_reply', 'response_json'),
+    ...['image', 'video', 'document'].map(kind => textAt(message, kind, 'caption')),
+  ]
+  const text = texts.find(one => one.trim() !== '')
+  if (text !== undefined) return text
+  const content = contents.get(type)
+  if (content === undefined) return ''
+  const place = ['name', 'address', 'latitude', 'longitude'].map(name => textAt(message, 'location', name))
+  return noteOf(content, place.filter(one => one !== '').join(', '))
+}
+
+/** The same when it is delivered again. */
+function idOf(message: unknown): string {
+  const id = textAt(message, 'id')
+  if (id !== '' && id.length <= maxIdLength) return id
+  return createHash('sha256').update(JSON.stringify(message)).digest('base64')
+}
+
+function listAt(value: unknown, name: string): unknown[] {
+  const list = Object(value)[name]
+  return Array.isArray(list) ? list : []
 }

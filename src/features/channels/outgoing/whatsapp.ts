@@ -28,19 +28,27 @@ const outsideWindow =
 
 /** Of a telephone number, by E.164. */
 const maxDigits = 15
+/** Of a person whose number WhatsApp hides, such as `US.13491208655302741918`. */
+const userId = /^[A-Za-z]+\.[\w.-]+$/
 
 /** A long text makes several messages. */
 export function whatsappParts(number: WhatsappNumber, message: WhatsappMessage, signal: AbortSignal): Part[] {
+  const recipient = recipientOf(message.to.trim())
+  return contentsOf(message).map(
+    content => () => post(number, { messaging_product: 'whatsapp', ...recipient, ...content }, signal),
+  )
+}
+
+function recipientOf(to: string) {
+  if (userId.test(to)) return { recipient: to }
   // Without the zero that is not dialled from abroad.
-  const to = message.to
+  const digits = to
     .replace(/(?<=\d ?)\(0\)/, '')
     .replace(/\D/g, '')
     .replace(/^00/, '')
-  if (!/^\+?[\d\s()./-]*$/.test(message.to.trim()) || to.length > maxDigits)
+  if (!/^\+?[\d\s()./-]*$/.test(to) || digits.length > maxDigits)
     throw invalid('to', 'must be one number, with its country code')
-  return contentsOf(message).map(
-    content => () => post(number, { messaging_product: 'whatsapp', to, ...content }, signal),
-  )
+  return { to: digits }
 }
 
 function contentsOf(message: WhatsappMessage): object[] {
