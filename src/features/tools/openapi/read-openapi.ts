@@ -96,9 +96,26 @@ function readPath(context: ReadContext, collected: Collected, path: string, item
     }
     const label = `${method.toUpperCase()} ${labelOf(path)}`
     if (key !== method) skip('The name of a method is written in lower case.', label)
-    else if (!isRecord(operation)) skip('What stands at this method is not an object.', label)
-    else addOperation(context, collected, { method, path, label, operation, item: found.value })
+    else readMethod(context, collected, { method, path, label, operation, item: found.value })
   }
+}
+
+/** An operation may itself be a reference, as documents that are split into files have it. */
+function readMethod(
+  context: ReadContext,
+  collected: Collected,
+  found: Omit<Found, 'operation'> & { operation: unknown },
+): void {
+  const resolved = context.references.resolve(found.operation)
+  if (resolved.ok && isRecord(resolved.value))
+    addOperation(context, collected, { ...found, operation: resolved.value })
+  else
+    collected.skipped.push({
+      operation: found.label,
+      reason: resolved.ok
+        ? 'What stands at this method is not an object.'
+        : `The operation is not known: ${resolved.problem}.`,
+    })
 }
 
 interface Found {
