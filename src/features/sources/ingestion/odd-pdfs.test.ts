@@ -18,11 +18,14 @@ const sentences =
   'The keeper of the lighthouse lights the lamp every night and writes down which ships have passed. Nobody else lives on the rock, but the postman comes with letters and bread when the weather allows it.'
 
 /** A font whose codes stand for the given characters, or for nothing that it tells. */
-function fontOf(characters: Iterable<readonly [code: number, character: number]> | undefined): string {
+function fontOf(
+  characters: Iterable<readonly [code: number, character: number]> | undefined,
+  name = 'Own',
+): string {
   const differences = Array.from(characters ?? [], ([code, character]) => {
     return `${code} /uni${character.toString(16).padStart(4, '0').toUpperCase()}`
   })
-  return `<< /Type /Font /Subtype /Type1 /BaseFont /Own /FirstChar 0 /LastChar 255 /Widths [${Array(256).fill(500).join(' ')}] /Encoding << /Type /Encoding /Differences [${differences.join(' ')}] >> >>`
+  return `<< /Type /Font /Subtype /Type1 /BaseFont /${name} /FirstChar 0 /LastChar 255 /Widths [${Array(256).fill(500).join(' ')}] /Encoding << /Type /Encoding /Differences [${differences.join(' ')}] >> >>`
 }
 
 /** Numbers of glyphs, which are codes, too, where a font does not say what they are. */
@@ -92,6 +95,73 @@ describe('a PDF whose fonts do not tell which letters they draw ends in error', 
   ])('%s', async (_name, content) => {
     const { status, error } = await uploaded(content)
     expect([status, error]).toEqual(['error', expect.stringMatching(/do not tell which letters they draw/)])
+  })
+})
+
+/** Shift JIS of Japanese, as a reader takes it who knows of no encoding but that of Windows. */
+const misread = Buffer.from(
+  '938c8b9e82cc937382cd91e582ab82a2814293fa967b8cea82cc95b68e9a82cd93c782df82c882a281428eb08e9a',
+  'hex',
+)
+const signs = '™—›‹•…†‡ﬁﬂ√∫≈∆«»‰Œœ'
+const asSigns = Array.from(
+  { length: 95 },
+  (_, index) => [32 + index, signs.codePointAt(index % signs.length) ?? 0] as const,
+)
+
+function composite(name: string, encoding: string): string {
+  return `<< /Type /Font /Subtype /Type0 /BaseFont /ABCDEF+${name} /Encoding /${encoding} /DescendantFonts [<< /Type /Font /Subtype /CIDFontType2 /BaseFont /ABCDEF+${name} /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>] >>`
+}
+
+const inTwoBytes = (text: string) =>
+  Uint8Array.from([...text].flatMap(sign => [sign.charCodeAt(0) >> 8, sign.charCodeAt(0) & 255]))
+
+describe('a PDF that draws Japanese, but names signs in its place, ends in error with its fonts', () => {
+  const simple = (name: string) =>
+    drawn(
+      lines.map(line => [Buffer.from(line)]),
+      fontOf(asSigns, name),
+    )
+  const twoBytes = (name: string, encoding: string) =>
+    drawn(
+      Array.from({ length: 9 }, () => [inTwoBytes(signs)]),
+      composite(name, encoding),
+    )
+  const windows =
+    '<< /Type /Font /Subtype /TrueType /BaseFont /ABCDEF+MS-Mincho /Encoding /WinAnsiEncoding /FirstChar 0 /LastChar 255 >>'
+  test.each([
+    ['Ryumin-Light', simple('ABCDEF+Ryumin-Light')],
+    ['GothicBBB-Medium', simple('GothicBBB-Medium')],
+    ['HeiseiMin-W3', twoBytes('HeiseiMin-W3', 'Identity-H')],
+    ['KozMinPr6N-Regular', twoBytes('KozMinPr6N-Regular', 'Identity-V')],
+    [
+      'MS-Mincho',
+      drawn(
+        Array.from({ length: 4 }, () => [misread]),
+        windows,
+      ),
+    ],
+    ['SimSun', simple('SimSun')],
+    ['Batang', twoBytes('Batang', 'Identity-H')],
+  ])('%s', async (name, content) => {
+    const { status, error } = await uploaded(content)
+    expect([status, error]).toEqual([
+      'error',
+      expect.stringMatching(`do not tell which letters they draw.*: ${name}`),
+    ])
+  })
+
+  test('but not formulas and quotes of other fonts', async () => {
+    expect(
+      (
+        await uploaded(
+          drawn(
+            lines.map(line => [Buffer.from(line)]),
+            fontOf(asSigns, 'CenturyGothic'),
+          ),
+        )
+      ).status,
+    ).toBe('ready')
   })
 })
 

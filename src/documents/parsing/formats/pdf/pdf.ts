@@ -6,9 +6,11 @@ import { EastAsianMaps } from './east-asian-maps.ts'
 import { filledFields } from './pdf-form.ts'
 import { pageText } from './pdf-page-text.ts'
 import { cutAtHeadings } from './pdf-sections.ts'
-import { lengthOf, withoutRubbish } from './rubbish.ts'
+import { lengthOf, needsNames, withoutRubbish } from './rubbish.ts'
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
+
+type PdfPage = Awaited<ReturnType<Pdf['getPage']>>
 
 type OutlineNode = Awaited<ReturnType<Pdf['getOutline']>>[number]
 
@@ -55,6 +57,7 @@ async function readPages(pdf: Pdf): Promise<Piece[]> {
   const outline = await readOutline(pdf)
   const fields = filledFields(Object.values((await orNothing(pdf.getFieldObjects())) ?? {}).flat())
   const pieces: Piece[] = []
+  const lostFonts = new Set<string>()
   let [characters, read, lost] = [0, 0, 0]
   let section: string | undefined
   for (let page = 1; page <= pdf.numPages; page++) {
@@ -63,6 +66,7 @@ async function readPages(pdf: Pdf): Promise<Piece[]> {
     characters += text.length
     read += lengthOf(text)
     lost += drawn.lost
+    for (const font of drawn.fonts) lostFonts.add(font)
     if (characters > limits.characters) throw tooMuchText()
     const titles = outline.filter(entry => entry.page === page).map(entry => entry.title)
     const parts = cutAtHeadings(text, section, titles)
@@ -71,7 +75,7 @@ async function readPages(pdf: Pdf): Promise<Piece[]> {
   }
   if (lost > (read + lost) * maxLost) {
     throw new UnreadableDocument(
-      'The fonts of this PDF do not tell which letters they draw, so that its text cannot be read. Run text recognition (OCR) on it and upload the result.',
+      `The fonts of this PDF do not tell which letters they draw, so that its text cannot be read: ${namesIn(lostFonts)}. Run text recognition (OCR) on it and upload the result.`,
     )
   }
   if (!pieces.some(piece => /\S/.test(piece.text))) {
@@ -82,15 +86,43 @@ async function readPages(pdf: Pdf): Promise<Piece[]> {
   return pieces
 }
 
-/** The text of a page, ending in a blank line, and how much of it is left out, being rubbish; empty for a page without text. */
-async function readPage(pdf: Pdf, number: number): Promise<{ text: string; lost: number }> {
+const maxNamed = 5
+
+function namesIn(fonts: ReadonlySet<string>): string {
+  const names = [...fonts]
+  const others = names.length - maxNamed
+  return names.slice(0, maxNamed).join(', ') + (others > 0 ? ` and ${others} more` : '')
+}
+
+interface DrawnPage {
+  /** Ends in a blank line; empty for a page without text. */
+  text: string
+  /** How much is left out, being rubbish. */
+  lost: number
+  /** Names of the fonts that drew it. */
+  fonts: string[]
+}
+
+/** The names that a page's fonts have in the PDF, without the mark of a subset. Drawing is prepared to learn them. */
+async function fontNames(page: PdfPage): Promise<(font: string) => string> {
+  await orNothing(page.getOperatorList())
+  return font => {
+    const { name = 'a font without a name' } = page.commonObjs.has(font)
+      ? (page.commonObjs.get(font) as { name?: string })
+      : {}
+    return name.replace(/^[A-Z]{6}\+/, '').slice(0, 100)
+  }
+}
+
+async function readPage(pdf: Pdf, number: number): Promise<DrawnPage> {
   try {
     const page = await pdf.getPage(number)
     const { items, styles } = await page.getTextContent()
-    page.cleanup()
     const drawn = items.filter(item => 'str' in item)
-    const { legible, lost } = withoutRubbish(drawn)
-    return { text: pageText(legible, fontName => styles[fontName]?.vertical ?? false), lost }
+    const nameOf = needsNames(drawn) ? await fontNames(page) : () => ''
+    const { legible, lost, fonts } = withoutRubbish(drawn, nameOf)
+    page.cleanup()
+    return { text: pageText(legible, fontName => styles[fontName]?.vertical ?? false), lost, fonts }
   } catch (error) {
     throw new UnreadableDocument(`Page ${number} of this PDF is damaged.`, error)
   }
