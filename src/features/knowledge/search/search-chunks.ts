@@ -6,6 +6,7 @@ import type { SearchResult } from '../knowledge.schema.ts'
 import { groupDuplicates } from './duplicates.ts'
 import type { Rankings, Scored } from './fusion.ts'
 import { fuse, minCandidates } from './fusion.ts'
+import { putListingsLast } from './listings.ts'
 import type { ChunkQuery } from './rankings.ts'
 import { rankings } from './rankings.ts'
 import { shownEmbeddings } from './shown-embeddings.ts'
@@ -108,7 +109,8 @@ async function readDistinct(
     found.push(...(await read(transaction, ranked.slice(start, end))))
     const groups = groupDuplicates(found)
     if (groups.length < limit && end < ranked.length) continue
-    return groups.slice(0, limit).map(({ first, duplicates }) => withDuplicates(first, duplicates))
+    const results = groups.map(({ first, duplicates }) => withDuplicates(first, duplicates))
+    return putListingsLast(results).slice(0, limit)
   }
 }
 
