@@ -27,6 +27,7 @@ it('a change that meets another is made to what that one has left, secrets inclu
     }
     const needs = {
       offered: {} as OfferedTools,
+      sandbox: { check: async () => undefined },
       findMcpTool: async () => ({ problem: 'none' }),
       clock: systemClock,
     }
@@ -53,6 +54,7 @@ it('a change of something else leaves the secrets to the calls that are under wa
   await agentDatabases.use('default', async agent => {
     const needs = {
       offered: {} as OfferedTools,
+      sandbox: { check: async () => undefined },
       findMcpTool: async () => ({ problem: 'none' }),
       clock: systemClock,
     }

@@ -28,7 +28,14 @@ export function createTools(infrastructure: Infrastructure, { mcp }: { mcp: McpS
     mcp: (agent, { serverId, toolName }, given, signal) => mcp.call(agent, serverId, toolName, given, signal),
   })
   const offered = createOfferedTools({ calls, findMcpTool: mcp.find })
-  const tools = createToolsService({ agentSecrets, offered, findMcpTool: mcp.find, clock, ids })
+  const tools = createToolsService({
+    agentSecrets,
+    offered,
+    findMcpTool: mcp.find,
+    sandbox,
+    clock,
+    ids,
+  })
   const imports = createImportService({
     readRequest: createImportRequestReader(documentWorkers),
     readDocument: createOpenApiReader(documentWorkers),

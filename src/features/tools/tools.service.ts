@@ -4,9 +4,10 @@ import { conflict, invalid, notFound } from '#platform/errors.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
 import type { Ids } from '#platform/ids.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
+import type { Sandbox } from '#sandbox/javascript/sandbox.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
-import type { McpConfiguration } from './configuration.ts'
+import type { JavascriptConfiguration, McpConfiguration } from './configuration.ts'
 import { requireConfiguration } from './configuration.ts'
 import { deleteCredentials, listCredentials } from './credentials.repository.ts'
 import type { FindMcpTool, OfferedTools } from './offered-tools.ts'
@@ -23,12 +24,20 @@ interface Dependencies {
   agentSecrets: AgentSecrets
   offered: OfferedTools
   findMcpTool: FindMcpTool
+  sandbox: Pick<Sandbox, 'check'>
   clock: Clock
   ids: Ids
 }
 
 /** The tools that people give an agent. */
-export function createToolsService({ agentSecrets, offered, findMcpTool, clock, ids }: Dependencies) {
+export function createToolsService({
+  agentSecrets,
+  offered,
+  findMcpTool,
+  sandbox,
+  clock,
+  ids,
+}: Dependencies) {
   const store = createToolStore(agentSecrets)
 
   async function require({ db }: AgentHandle, toolId: string): Promise<StoredTool> {
@@ -37,8 +46,10 @@ export function createToolsService({ agentSecrets, offered, findMcpTool, clock, 
     return tool
   }
 
-  async function check(agent: AgentHandle, { type, configuration }: AgentTool): Promise<void> {
+  /** @param before what was stored, whose code is not checked again. */
+  async function check(agent: AgentHandle, { type, configuration }: AgentTool, before?: AgentTool) {
     requireConfiguration(type, configuration)
+    if (type === 'javascript') await requireSyntax(sandbox, agent.agentId, configuration, before)
     if (type !== 'mcp') return
     const { serverId, toolName } = configuration as McpConfiguration
     const found = await findMcpTool(agent, serverId, toolName)
@@ -56,7 +67,7 @@ export function createToolsService({ agentSecrets, offered, findMcpTool, clock, 
       ...(newCluster === undefined ? {} : { cluster: newCluster }),
       updated_at: timestamp(clock),
     }
-    if (changes.configuration !== undefined) await check(agent, tool)
+    if (changes.configuration !== undefined) await check(agent, tool, toPublic(before))
     return store.put(agent, tool, before)
   }
 
@@ -117,3 +128,17 @@ export function createToolsService({ agentSecrets, offered, findMcpTool, clock, 
 }
 
 export type ToolsService = ReturnType<typeof createToolsService>
+
+/** @throws VALIDATION_ERROR with the syntax error of code, unless it was stored before. */
+async function requireSyntax(
+  sandbox: Pick<Sandbox, 'check'>,
+  agentId: string,
+  configuration: AgentTool['configuration'],
+  before: AgentTool | undefined,
+): Promise<void> {
+  const codeOf = (given: AgentTool['configuration']) => (given as Partial<JavascriptConfiguration>).code
+  const code = codeOf(configuration) ?? ''
+  if (before?.type === 'javascript' && codeOf(before.configuration) === code) return
+  const problem = await sandbox.check(code, agentId)
+  if (problem !== undefined) throw invalid('configuration.code', problem)
+}

@@ -298,6 +298,12 @@ describe('a tool', () => {
     ],
     ['javascript', {}, 'code', 'is required'],
     ['javascript', { code: 'return 1', parameters: { type: 'list' } }, 'parameters.type', 'must be "object"'],
+    [
+      'javascript',
+      { code: 'let a\nreturn a +' },
+      'code',
+      expect.stringMatching(/^SyntaxError: .*\(line 2, column 11\)$/),
+    ],
     ['mcp', { serverId: 'a' }, 'toolName', 'is required'],
   ])('of type %s is refused with %j, which names the field and the issue', async (...wrong) => {
     const [type, configuration, field, issue] = wrong

@@ -7,6 +7,7 @@ import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import { checkDefinition, requireNone } from './definition.ts'
+import type { Problem } from './engine/graph.ts'
 import type { HookResponse } from './hook-response.ts'
 import type { Lifecycle } from './lifecycle.service.ts'
 import type { NodeTypes } from './nodes/node-types.ts'
@@ -86,10 +87,9 @@ export function createWorkflowsService(needs: Dependencies) {
       const defaults = { description: '', status: 'draft', concurrency: 1, keep: 'all', tool: null } as const
       const own = { id: ids.record(), version: 1, created_at: at, updated_at: at }
       const workflow = { ...defaults, ...given, ...own }
-      const { agentId } = agent
-      const wanted = { nodes, edges }
-      requireSavable(types, { wanted, before: nothing }, workflow.status)
-      const version = await protectDefinition(needs, { agentId, wanted, before: nothing })
+      const change = { agentId: agent.agentId, wanted: { nodes, edges }, before: nothing }
+      await requireSavable(types, change, workflow.status)
+      const version = await protectDefinition(needs, change)
       await transact(agent, async (transaction, outbox) => {
         await put(transaction, outbox, { workflow, version })
         await insertVersion(transaction, workflow, version)
@@ -100,10 +100,9 @@ export function createWorkflowsService(needs: Dependencies) {
     async update(agent: AgentHandle, id: string, changes: WorkflowChanges): Promise<Workflow> {
       const before = await requireWorkflow(agent.db, id)
       const { nodes = before.version.nodes, edges = before.version.edges, ...others } = changes
-      const { agentId } = agent
-      const wanted = { nodes, edges }
-      requireSavable(types, { wanted, before: before.version }, changes.status ?? before.workflow.status)
-      const version = await protectDefinition(needs, { agentId, wanted, before: before.version })
+      const change = { agentId: agent.agentId, wanted: { nodes, edges }, before: before.version }
+      await requireSavable(types, change, changes.status ?? before.workflow.status)
+      const version = await protectDefinition(needs, change)
       const isNew = version !== before.version
       const number = before.workflow.version + Number(isNew)
       const workflow = { ...before.workflow, ...others, version: number, updated_at: timestamp(clock) }
@@ -143,16 +142,29 @@ export async function requireWorkflow(database: Database, id: string, number?: n
 }
 
 interface Change {
+  agentId: string
   wanted: Definition
   before: Definition
 }
 
-/** @throws VALIDATION_ERROR that names all problems; braces that were stored `before` go on as they are. */
-function requireSavable(types: NodeTypes, { wanted, before }: Change, status: WorkflowSummary['status']) {
+/** @throws VALIDATION_ERROR that names all problems; braces and code that were stored `before` go on as they are. */
+async function requireSavable(types: NodeTypes, change: Change, status: WorkflowSummary['status']) {
+  const { wanted, before } = change
   const { problems, missing, templates } = checkDefinition(wanted, types)
   const kept = templates.length > 0 ? checkDefinition(before, types).templates : []
   const others = templates.filter(one => !kept.some(former => isDeepStrictEqual(one, former)))
   requireNone([...problems, ...others, ...(status === 'active' ? missing : [])])
+  requireNone(await slowProblems(types, change))
+}
+
+async function slowProblems(types: NodeTypes, { agentId, wanted, before }: Change): Promise<Problem[]> {
+  const problems = wanted.nodes.map(async ({ id, type, data }) => {
+    const former = before.nodes.find(node => node.id === id && node.type === type)
+    if (isDeepStrictEqual(former?.data, data)) return []
+    const problem = await types.get(type)?.check?.(data as never, agentId)
+    return problem === undefined ? [] : [{ node: id, field: `data.${problem.field}`, issue: problem.issue }]
+  })
+  return (await Promise.all(problems)).flat()
 }
 
 interface TriggerData {

@@ -24,7 +24,7 @@ export interface Execution {
 }
 
 export async function createExecution(task: ExecutionTask): Promise<Execution> {
-  const { code, argumentJson, limits, pulse, send } = task
+  const { code, argumentJson, limits, pulse, onlyCompiles, send } = task
   const { promise: ending, resolve } = Promise.withResolvers<Ending>()
   const pending = createPending({ limits, send, wake: (id, json) => enter(() => inside.wake(id, json)) })
   const write = createConsoleOutput(line => send({ kind: 'console', line }))
@@ -92,6 +92,7 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
       enter(() => {
         const result = inside.compile(code)
         if ('problem' in result) end(threw(result.problem))
+        else if (onlyCompiles) end({ outcome: 'returned', json: 'null' })
         else promise = inside.start(result.compiled, withNumbersAsText(argumentJson))
       })
       return ending.finally(() => {

@@ -9,6 +9,7 @@ import type { HostFunction } from './host-functions.ts'
 import { hostFunctions, numberOf, pairsOf, textOf } from './host-functions.ts'
 import type { RunLimits } from './limits.ts'
 import { bounds } from './limits.ts'
+import { localize } from './localize.ts'
 import type { ConsoleLine, Ending, JsonValue } from './outcome.ts'
 import { consoleLevels } from './outcome.ts'
 import type { Pending } from './pending.ts'
@@ -25,6 +26,7 @@ interface HostOptions {
 export function createHost({ limits, pending, write, end, isFull }: HostOptions) {
   const functions: Record<string, HostFunction> = {
     ...hostFunctions,
+    intl: localize,
     ...Object.fromEntries(consoleLevels.map(level => [level, text => writeLine(level, text)])),
     setTimeout(id, delay) {
       pending.startTimer(numberOf(id), numberOf(delay))
@@ -60,7 +62,7 @@ export function createHost({ limits, pending, write, end, isFull }: HostOptions)
     return JSON.stringify(answer(name, json))
   }
 
-  function answer(name: string, json: string): [boolean, JsonValue] {
+  function answer(name: string, json: string): [isDone: boolean, JsonValue, isOutOfRange?: boolean] {
     try {
       if (json.length > bounds.hostCallCharacters * 2) throw new TypeError('This text is too long.')
       const values: unknown = JSON.parse(json)
@@ -68,7 +70,8 @@ export function createHost({ limits, pending, write, end, isFull }: HostOptions)
       if (called === undefined) throw new TypeError('The host has no such function.')
       return [true, Array.isArray(values) ? called(...values) : called(values)]
     } catch (error) {
-      return [false, error instanceof Error ? error.message : 'The host failed.']
+      const message = error instanceof Error ? error.message : 'The host failed.'
+      return [false, message, error instanceof RangeError]
     }
   }
 }

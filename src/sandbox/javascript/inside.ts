@@ -2,12 +2,14 @@
 import { readFileSync } from 'node:fs'
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten-core'
 
-const [core, ...extensions] = ['core', 'url', 'fetch', 'text'].map(name =>
+const [core, ...extensions] = ['core', 'url', 'fetch', 'text', 'intl'].map(name =>
   readFileSync(new URL(`./inside/${name}.js`, import.meta.url), 'utf8'),
 )
 
 /** The name of the user's code in stack traces; `inside/core.js` reads line numbers by it. */
 const codeFile = 'code'
+
+const opening = '(async function (args) {'
 
 export interface Inside {
   /** The code compiled to a function; an error's description if it cannot be parsed. */
@@ -42,8 +44,11 @@ export function prepareInside(context: QuickJSContext, host: (name: string, json
 
   return {
     compile(code) {
-      const result = context.evalCode(`(async function (args) {${code.toWellFormed()}\n})`, codeFile)
-      if (result.error) return { problem: withinLines(code, context.getString(call(describe, result.error))) }
+      const result = context.evalCode(`${opening}${code.toWellFormed()}\n})`, codeFile)
+      if (result.error) {
+        const stack = context.getString(context.getProp(result.error, 'stack'))
+        return { problem: withinCode(code, context.getString(call(describe, result.error)), stack) }
+      }
       if (context.typeof(result.value) === 'function') return { compiled: result.value }
       return { problem: 'SyntaxError: the code is not the body of a function; look for a brace too many.' }
     },
@@ -55,10 +60,15 @@ export function prepareInside(context: QuickJSContext, host: (name: string, json
 }
 
 /**
- * If the code leaves a bracket open, or closes one too early, the error is in the line after its last, where the
- * wrapper's own bracket is.
+ * The line and column of the problem within the code. If the code leaves a bracket open, or closes one too early, the error is
+ * in the line after its last, where the wrapper's own bracket is.
  */
-function withinLines(code: string, problem: string): string {
-  const lines = code.split('\n').length
-  return problem.replace(/ \(line (\d+)\)$/, (_, line) => ` (line ${Math.min(Number(line), lines)})`)
+function withinCode(code: string, problem: string, stack: string): string {
+  const lines = code.split('\n')
+  const [, line = 1, column = 1] = (/code:(\d+):(\d+)/.exec(stack) ?? []).map(Number)
+  const isAfter = line > lines.length
+  const own = isAfter
+    ? (lines.at(-1)?.length ?? 0) + 1
+    : Math.max(1, line === 1 ? column - opening.length : column)
+  return problem.replace(/ \(line \d+\)$/, ` (line ${Math.min(line, lines.length)}, column ${own})`)
 }

@@ -36,4 +36,9 @@ export const bounds = {
   timers: 1000,
   /** For a text that the host parses or converts for the code, such as an address. */
   hostCallCharacters: 2_000_000,
+  /** For a text that is compared or written for a locale, and for lists of such texts and of options. */
+  localizedCharacters: 100_000,
+  localizedValues: 1_000,
+  /** That a thread keeps. */
+  formatters: 30,
 } as const

@@ -10,6 +10,8 @@ export interface RunTask {
   argumentJson: string
   limits: RunLimits
   pulse: Pulse
+  /** The code is compiled and not run. */
+  onlyCompiles: boolean
 }
 
 export interface SandboxRequest {

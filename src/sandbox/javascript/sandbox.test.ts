@@ -53,7 +53,7 @@ describe('values', () => {
     expect(await returned(code, { one: 1, two: 2 })).toEqual({ sum: 3 })
   })
 
-  it.each(['', 'return', 'return undefined', 'return null', 'return NaN'])('%j gives null', async code => {
+  it.each(['', 'return', 'return undefined', 'return null'])('%j gives null', async code => {
     expect(await returned(code)).toBeNull()
   })
 
@@ -65,13 +65,41 @@ describe('values', () => {
   })
 
   it.each([
-    ['return () => 1', 'it is a function'],
+    ['return () => 1', 'it is a function: call it'],
     ['return Symbol("s")', 'it is a symbol'],
-    ['return 5n', 'it is a bigint'],
+    ['return 5n', 'it is a bigint: write String(value)'],
     ['return { list: [{ act() {} }] }', '"act" is a function'],
     ['const a = {}; a.a = a; return a', 'it contains itself'],
-  ])('%s is told to be no JSON', async (code, reason) => {
-    expect(await failureOf(code)).toEqual(['threw', `The returned value is no JSON: ${reason}.`])
+    ['return NaN', 'it is NaN'],
+    ['return { rate: 1 / 0 }', '"rate" is Infinity'],
+    ['return { p: fetch("http://127.0.0.1/").catch(() => 1) }', '"p" is a promise: write await before it'],
+    ['return [new Map([["a", 1]])]', '"0" is a Map: write Object.fromEntries(map)'],
+    ['return { s: new Set([1]) }', '"s" is a Set: write [...set]'],
+    ['class Own extends Map {} return new Own()', 'it is a Map'],
+    [
+      'return { error: Object.assign(new TypeError("no"), { code: 1 }) }',
+      '"error" is an Error: write String(error)',
+    ],
+    ['return { at: new Date("?") }', '"at" is an invalid Date'],
+    ['return { bytes: new TextEncoder().encode("a") }', '"bytes" is an array of bytes'],
+    ['return { n: new BigInt64Array(1) }', '"n" is an array of bytes'],
+    ['return new ArrayBuffer(2)', 'it is an ArrayBuffer'],
+    ['return { r: /a/ }', '"r" is a RegExp: write String(expression)'],
+    ['return new URLSearchParams("a=1")', 'it is an object without fields of its own'],
+    ['return { w: new WeakMap() }', '"w" is an object without fields of its own'],
+    ['return [[1].values()]', '"0" is an object without fields of its own'],
+    ['return new Intl.NumberFormat("de")', 'it is an object without fields of its own'],
+  ])('%s is refused as no JSON', async (code, reason) => {
+    const [outcome, message] = await failureOf(code)
+    expect(outcome).toBe('threw')
+    expect(message).toMatch(/^The returned value is no JSON: .*\.$/)
+    expect(message).toContain(`: ${reason}`)
+  })
+
+  it('objects of own classes, dates and addresses are kept as their fields and texts', async () => {
+    const code = `class Point { x = 1; #secret = 2; get far() { return 3 } }
+      return [new Point(), new Date(0), new URL('http://a/'), Object.create(null), new Number(5), { u: undefined }]`
+    expect(await returned(code)).toEqual([{ x: 1 }, '1970-01-01T00:00:00.000Z', 'http://a/', {}, 5, {}])
   })
 
   it('what holds more values than its reader has time for is an error', async () => {
@@ -107,19 +135,37 @@ describe('errors', () => {
     ['function f() {\n  throw new RangeError("no")\n}\nf()', 'RangeError: no (line 2)'],
     ['await null\nreturn nothing', "ReferenceError: 'nothing' is not defined (line 2)"],
     ['return JSON.parse("{")', 'SyntaxError: expecting property name (line 1)'],
-    ['let a = 1\nlet = ;', "SyntaxError: unexpected token in expression: ';' (line 2)"],
-    ['}', "SyntaxError: expecting ')' (line 1)"],
+    ['let a = 1\nlet = ;', "SyntaxError: unexpected token in expression: ';' (line 2, column 7)"],
+    ['}', "SyntaxError: expecting ')' (line 1, column 2)"],
     ['}) + (() => {', 'SyntaxError: the code is not the body of a function; look for a brace too many.'],
     ['throw "a word"', 'The code threw a word'],
     ['throw { code: 7 }', 'The code threw {"code":7}'],
     ['throw undefined', 'The code threw undefined'],
     ['throw new Error("x".repeat(3e6))', `Error: ${'x'.repeat(1993)}`],
-    ['import fs from "node:fs"', "SyntaxError: expecting '(' (line 1)"],
+    ['import fs from "node:fs"', "SyntaxError: expecting '(' (line 1, column 8)"],
     ['return await import("node:fs")', "ReferenceError: could not load module 'node:fs'"],
     ['function f() { f() }\nf()', 'InternalError: stack overflow (line 1)'],
     ['await Promise.any([Promise.reject(1)])', 'AggregateError'],
   ])('%j is told with its line', async (code, message) => {
     expect(await failureOf(code)).toEqual(['threw', expect.stringContaining(message)])
+  })
+
+  it.each([
+    ['return 1', undefined],
+    ['const a = `\n{{ x }}`\nreturn a // })', undefined],
+    ['return await (async () => args.a)()', undefined],
+    ['throw 1', undefined],
+    ['while (true) {}', undefined],
+    ['return 1 +* 2', "SyntaxError: unexpected token in expression: '*' (line 1, column 11)"],
+    ['const a = 1\n\n  const = 2', '(line 3, column 9)'],
+    ['return "abc', 'SyntaxError: unexpected end of string (line 1, column 8)'],
+    ['if (x) {\n  y()', '(line 2, column 6)'],
+    ['await 1; return [1, 2', '(line 1, column 22)'],
+    ['}); while (true) {} (() => {', 'stopped after 5 s'],
+    ['x'.repeat(1_000_001), 'longer than'],
+  ])('%# checks the syntax of code without running it', async (code, problem) => {
+    const found = await sandbox.check(code, 'test')
+    expect(found).toEqual(problem === undefined ? undefined : expect.stringContaining(problem))
   })
 
   it('code that no engine would read to its end is refused', async () => {

@@ -29,6 +29,8 @@ export interface SandboxRun {
   limits?: Partial<RunLimits>
   /** How long it waits for a thread before it ends as `busy`, in milliseconds; that of the sandbox unless given. */
   maxWaitMs?: number
+  /** Only looks for syntax errors; the value is then null. */
+  onlyCompiles?: boolean
 }
 
 export interface Sandbox {
@@ -37,6 +39,8 @@ export interface Sandbox {
    * signal, or SHUTTING_DOWN.
    */
   run(run: SandboxRun): Promise<RunResult>
+  /** The syntax error of code, with its line and column; undefined if there is none. Throws OVERLOADED if no thread is free. */
+  check(code: string, owner: string): Promise<string | undefined>
   /** Ends all runs and threads. */
   close(): Promise<void>
 }
@@ -93,23 +97,31 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     }
   }
 
+  const run: Sandbox['run'] = async ({ code, argument, owner, signal: given, limits: own, ...others }) => {
+    const limits = { ...defaultLimits, ...own }
+    const signal = given === undefined ? closing.signal : AbortSignal.any([closing.signal, given])
+    const argumentJson = others.argumentJson ?? jsonOf(argument)
+    const refusal = refusalOfCode(code) ?? refusalOfArgument(argumentJson)
+    if (refusal !== undefined) return { outcome: 'refused', message: refusal, console: [] }
+    const release = await takeSlot(owner, signal, others.maxWaitMs ?? maxWaitMs)
+    if (release === undefined) return { ...busy, console: [] }
+    try {
+      return await runInThread(
+        { code, argumentJson, limits, pulse: createPulse(), onlyCompiles: others.onlyCompiles ?? false },
+        { pool, fetch, log, signal },
+      )
+    } finally {
+      release()
+    }
+  }
+
   return {
-    async run({ code, argument, owner, signal: given, limits: own, maxWaitMs: wait = maxWaitMs, ...run }) {
-      const limits = { ...defaultLimits, ...own }
-      const signal = given === undefined ? closing.signal : AbortSignal.any([closing.signal, given])
-      const argumentJson = run.argumentJson ?? jsonOf(argument)
-      const refusal = refusalOfCode(code) ?? refusalOfArgument(argumentJson)
-      if (refusal !== undefined) return { outcome: 'refused', message: refusal, console: [] }
-      const release = await takeSlot(owner, signal, wait)
-      if (release === undefined) return { ...busy, console: [] }
-      try {
-        return await runInThread(
-          { code, argumentJson, limits, pulse: createPulse() },
-          { pool, fetch, log, signal },
-        )
-      } finally {
-        release()
-      }
+    run,
+    /** The owner's own runs, which may be long, do not hold it up. */
+    async check(code, owner) {
+      const checked = await run({ code, owner: `${owner}:check`, onlyCompiles: true })
+      if (checked.outcome === 'busy') throw new AppError('OVERLOADED', checked.message)
+      return checked.outcome === 'returned' ? undefined : checked.message
     },
     async close() {
       closing.abort(new AppError('SHUTTING_DOWN', 'The server is shutting down; try again in a moment.'))

@@ -40,12 +40,34 @@ it('templates in code are code', async () => {
 
 it.each([
   ['throw new Error("no luck")', /no luck.*line 1/s],
-  ['return (', /SyntaxError/],
   ['console.log("seen"); return new Promise(() => {})', /never.*seen/s],
   ['return args.missing.deeper', /TypeError/],
 ])('a failure of %s is the error of the node', async (text, message) => {
   const { status, error } = await agent.runNode(code(text))
   expect([status, error]).toEqual(['errored', expect.stringMatching(message)])
+})
+
+it('code that cannot be compiled is refused with node, line and column, but goes on where it is stored', async () => {
+  for (const status of ['draft', 'active']) {
+    const { status: answered, body } = await agent.save(code('const a = 1\nreturn a +* 2'), status)
+    const issue = "SyntaxError: unexpected token in expression: '*' (line 2, column 11)"
+    expect([answered, body.error.details.problems]).toEqual([
+      400,
+      [{ node: 'node', field: 'data.code', issue }],
+    ])
+    expect(body.error.message).toContain('node node: data.code SyntaxError')
+  }
+  const { body: saved } = await agent.save(code('return 1'))
+  const put = (text: string, name: string) => {
+    const nodes = saved.nodes.map(node => (node.id === 'node' ? { ...node, data: { code: text } } : node))
+    return stage.app.call('PUT', `${agent.path}/workflows/${saved.id}`, { body: { name, nodes } })
+  }
+  await stage.app.service.infrastructure.agentDatabases.use(agent.path.split('/').at(-1) ?? '', ({ db }) => {
+    const nodes = JSON.stringify(saved.nodes).replace('return 1', 'return (')
+    return db.updateTable('workflow_versions').set({ nodes }).where('workflow_id', '=', saved.id).execute()
+  })
+  expect(await put('return (', 'New')).toMatchObject({ status: 200 })
+  expect(await put('return ((', 'New')).toMatchObject({ status: 400 })
 })
 
 it('is tried again only where that is wanted', async () => {
@@ -114,8 +136,12 @@ describe.skipIf(fixtures === '')('what attackers write (needs REAL_FIXTURES)', (
     })
     const sent = () => Object(stage.server.requests.at(-1)?.body).value
     for (const text of read().template_expressions) {
-      await agent.runNode(echo(text), input)
-      expect([text, 'Ada', '{Ada}', 'x', null], text).toContainEqual(sent())
+      const { status } = await agent.save(echo(text))
+      expect([201, 400]).toContain(status)
+      if (status === 201) {
+        await agent.runNode(echo(text), input)
+        expect([text, 'Ada', 'x', null], text).toContainEqual(sent())
+      }
       await agent.runNode(echo('{{text}}'), { ...input, text })
       expect(sent()).toBe(text)
       await agent.runNode(echo('<{{text}}>'), { ...input, text })

@@ -16,6 +16,10 @@ export const createCode = (sandbox: Sandbox) =>
   defineNode(schema, {
     literal: ['code'],
     verbatim: ['code'],
+    async check({ code }, agentId) {
+      const issue = typeof code === 'string' ? await sandbox.check(code, agentId) : undefined
+      return issue === undefined ? undefined : { field: 'code', issue }
+    },
     async run({ agent, data: { code }, scope, execution, signal, now }) {
       const { input, loop, trigger } = scope
       const others = JSON.stringify({ input, loop, trigger, execution: { id: execution.id } })

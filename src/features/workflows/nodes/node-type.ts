@@ -13,6 +13,8 @@ export interface NodeType<Data = never> {
   missing?(data: Data): DataProblem | undefined
   /** Other problems of `data`, as it is written: drafts must not have them either. */
   problem?(data: Data): DataProblem | undefined
+  /** A problem that takes time to find: looked for when `data` is saved with changes. */
+  check?(data: Partial<Data>, agentId: string): Promise<DataProblem | undefined>
   /**
    * The exits, where a node chooses between several. A pinned output leaves by the one that it names, else by the first.
    * @param data of any shape: it may not have been checked.

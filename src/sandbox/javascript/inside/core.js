@@ -5,8 +5,12 @@
  * itself: the host accepts nothing but text, and trusts none of it.
  */
 const { parse, stringify } = JSON
-const { Error: ErrorClass, Promise: PromiseClass, String: toText, TypeError: TypeErrorClass } = globalThis
-const { apply, defineProperty } = Reflect
+const { Date: DateClass, Error: ErrorClass, Promise: PromiseClass, RangeError: RangeErrorClass } = globalThis
+const { String: toText, TypeError: TypeErrorClass } = globalThis
+const { apply, defineProperty, getPrototypeOf } = Reflect
+const { isArray } = Array
+const { keys } = Object
+const { isView } = ArrayBuffer
 const { indexOf, slice } = String.prototype
 const parseInteger = Number.parseInt
 
@@ -61,7 +65,7 @@ function tell(name, text) {
 function ask(name, ...values) {
   const answer = parse(host(name, stringify(values)))
   if (answer[0]) return answer[1]
-  throw new TypeErrorClass(answer[1])
+  throw new (answer[2] ? RangeErrorClass : TypeErrorClass)(answer[1])
 }
 
 /** Calls the host for something that takes time; returns a promise of the answer. */
@@ -156,10 +160,10 @@ function describe(thrown) {
 function toJson(value) {
   let problem
   try {
-    const json = stringify(value, (key, part) => {
-      const type = typeof part
-      if (type !== 'function' && type !== 'symbol' && type !== 'bigint') return part
-      problem = `The returned value is no JSON: ${key === '' ? 'it' : `"${key}"`} is a ${type}.`
+    const json = stringify(value, function (key, part) {
+      const lost = lossOf(part, this[key])
+      if (lost === undefined) return part
+      problem = `The returned value is no JSON: ${key === '' ? 'it' : `"${key}"`} is ${lost}.`
       throw problem
     })
     return json ?? 'null'
@@ -171,4 +175,38 @@ function toJson(value) {
       ? 'The returned value is no JSON: it contains itself.'
       : `The returned value could not be made JSON: ${reason}`
   }
+}
+
+const byType = {
+  __proto__: null,
+  function: 'a function: call it, or leave it out',
+  symbol: 'a symbol: write a text',
+  bigint: 'a bigint: write String(value)',
+}
+const byClass = [
+  [PromiseClass, 'a promise: write await before it'],
+  [ErrorClass, 'an Error: write String(error), or its message'],
+  [Map, 'a Map: write Object.fromEntries(map), or [...map] for other keys than texts'],
+  [Set, 'a Set: write [...set]'],
+  [RegExp, 'a RegExp: write String(expression)'],
+  [ArrayBuffer, 'an ArrayBuffer: write Array.from(new Uint8Array(buffer))'],
+]
+const boxes = [Number, String, Boolean]
+const plainPrototype = Object.prototype
+
+/** What JSON would lose a value as, and what to write instead; undefined if it keeps the value. */
+function lossOf(part, raw) {
+  if (typeof part === 'number')
+    return part - part === 0 ? undefined : `${toText(part)}, which no number of JSON is: write null or a text`
+  if (part === null) return raw instanceof DateClass ? 'an invalid Date: write null or a text' : undefined
+  if (typeof part !== 'object') return byType[typeof part]
+  for (let index = 0; index < byClass.length; index += 1)
+    if (part instanceof byClass[index][0]) return byClass[index][1]
+  if (isView(part)) return 'an array of bytes or numbers: write Array.from(array)'
+  const prototype = getPrototypeOf(part)
+  if (prototype === null || prototype === plainPrototype || isArray(part)) return undefined
+  for (let index = 0; index < boxes.length; index += 1) if (part instanceof boxes[index]) return undefined
+  return keys(part).length > 0
+    ? undefined
+    : 'an object without fields of its own: write an object or list of what it holds, such as [...value]'
 }
