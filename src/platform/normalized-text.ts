@@ -12,3 +12,16 @@ const excessMarks = new RegExp(`(\\p{M}{${maxMarks}})\\p{M}+`, 'gu')
 export function normalizedText(text: string, form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD'): string {
   return text.replace(excessMarks, '$1').normalize(form)
 }
+
+/** The text with the decimal digits of all scripts as 0 to 9. */
+export function withPlainDigits(text: string): string {
+  return text.replace(/[^\P{Nd}0-9]/gu, digitOf)
+}
+
+/** Decimal digits stand in rows from 0 to 9, in each script. */
+function digitOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  let value = 0
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1
+  return String(value)
+}

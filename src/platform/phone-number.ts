@@ -1,6 +1,6 @@
 /** The spellings of telephone numbers: links, labels, trunk zeros, extensions and digits of any script. */
 import type { CountryCode } from 'libphonenumber-js/min'
-import { normalizedText } from './normalized-text.ts'
+import { normalizedText, withPlainDigits } from './normalized-text.ts'
 
 type Library = typeof import('libphonenumber-js/min')
 
@@ -42,7 +42,7 @@ export function withoutInvisible(text: string): string {
 /** Undefined for a text that is no telephone number. */
 export function readNumber(text: string): WrittenNumber | undefined {
   if (text.length > maxLength) return undefined
-  const digits = normalizedText(withoutInvisible(text), 'NFKC').replace(/\p{Nd}/gu, digitOf)
+  const digits = withPlainDigits(normalizedText(withoutInvisible(text), 'NFKC'))
   const spelled = digits
     .replace(/\s+/g, ' ')
     .replace(/[\p{Pd}\u2212]/gu, '-')
@@ -65,14 +65,6 @@ export function readNumber(text: string): WrittenNumber | undefined {
   if (!/^\+?\d*[1-9]\d*$/.test(compact) || count < digitCount.least || count > digitCount.most)
     return undefined
   return { plain, compact, hasTrunkZero: /\d ?\(0\)/.test(plain), extension: ending ?? short }
-}
-
-/** Decimal digits stand in rows from 0 to 9, in each script. */
-function digitOf(character: string): string {
-  const code = character.codePointAt(0) ?? 0
-  let value = 0
-  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1
-  return String(value)
 }
 
 /**

@@ -8,6 +8,8 @@ import type { SettingsRepository } from './settings.repository.ts'
 import type { CredentialName, SettingsChanges, SettingsWarning, StoredSettings } from './settings.schema.ts'
 import { credentialNames } from './settings.schema.ts'
 
+export type { StoredSettings } from './settings.schema.ts'
+
 /** Sent to models that take one, when the agent has chosen none. */
 const defaultTemperature = 0.7
 

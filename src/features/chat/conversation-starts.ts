@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { StoredSettings } from '#features/agents/settings.schema.ts'
+import type { StoredSettings } from '#features/agents/settings.service.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { conflict } from '#platform/errors.ts'

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { StoredSettings } from '#features/agents/settings.schema.ts'
+import type { StoredSettings } from '#features/agents/settings.service.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'

@@ -1,5 +1,4 @@
-import type { StoredSettings } from '#features/agents/settings.schema.ts'
-import type { SettingsService } from '#features/agents/settings.service.ts'
+import type { SettingsService, StoredSettings } from '#features/agents/settings.service.ts'
 import { temperatureOf } from '#features/agents/settings.service.ts'
 import type { ToolsOf } from '#features/collect-tools.ts'
 import type { KnowledgeService } from '#features/knowledge/knowledge.service.ts'

@@ -14,6 +14,19 @@ export const noReceipt = new RegExp(
   ].join('|'),
 )
 
+/** In the sentence of an amount: it has not come in, or only under a condition, or is still to come. */
+export const unsure = new RegExp(
+  [
+    String.raw`\b(?:not|never|nothing|without|unless|if|once|when|until|whether|expected|awaiting|upcoming|on hold|instead of)\b|n['’]t\b`,
+    String.raw`\bno (?:payment|money|funds|deposit|credit|transfer)|\b(?:will|would|should|could|can|may|might|to) (?:then )?be\b|as soon as|un(?:paid|confirmed)`,
+    String.raw`\b(?:nicht|kein\w*|nie|noch|falls|wenn|sobald|sofern|wird|werden|würde\w*|erwartet\w*|ausstehend\w*|ohne)\b`,
+    String.raw`\b(?:pas|jamais|aucun\w*|si|lorsque|quand|sera|seront|sous réserve|sans)\b|dès que`,
+    String.raw`\bno (?:se|ha|has|han|hemos|fue|recib)|\b(?:nunca|jamás|cuando|será|serán|aún|ningún|sin)\b|\b(?:não|nenhum\w*|quando|ainda|sem)\b`,
+    String.raw`\b(?:non|sarà|appena|nessun\w*|niet|geen|zodra|indien|nog|nie|jeśli|gdy|değil|eğer|henüz|belum|tidak|jika|akan|haija|hujapokea|ikiwa)\b`,
+    String.raw`(?:^|\s)(?:не|если|когда|будет|لم|لن|إذا|عند|chưa|không|nếu|sẽ|안|못)\s|ません|未|予定|場合|没有|沒有|如果|将|將|尚|않|예정|만약`,
+  ].join('|'),
+)
+
 /** Money has come in. */
 export const receipt = new RegExp(
   [

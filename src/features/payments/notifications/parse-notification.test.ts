@@ -400,6 +400,15 @@ const receipts: Row[] = [
   ],
 ]
 
+const alsoReceipts: [message: string, amount: string][] = [
+  ['You received EUR 50.00 from ACME. If this was not you, call us.', '50.00'],
+  ['Rs.500.00 credited to a/c XX1234. Not you? Call 1800 123 456', '500.00'],
+  ['Gutschrift: 50,00 EUR von ACME. Falls Sie Fragen haben, rufen Sie an.', '50.00'],
+  ['You received \u2066EUR 50.00\u2069 from ACME', '50.00'],
+  ['आपको मिला: INR १२५.५० credited to a/c XX1234', '125.50'],
+  ['\ufeffYou received EUR 50.00 from ACME', '50.00'],
+]
+
 const others: [kind: string, message: string][] = [
   [
     'sent',
@@ -427,6 +436,75 @@ const others: [kind: string, message: string][] = [
   ['scheduled', 'You will receive 500.00 EUR from ACME on 1 December'],
   ['ambiguous number', 'You received EUR 1,234 from X'],
   ['no amount', 'You have received a payment from Ann'],
+  ...[
+    'Your payment of EUR 50.00 was not received.',
+    'We have not yet received EUR 50.00 from ACME',
+    "EUR 50.00 hasn't been credited to your account",
+    'No payment of EUR 50.00 has been received from ACME',
+    'EUR 50.00 was never received',
+    'Rs.500.00 could be credited to a/c XX1234',
+    'Die Zahlung über 50,00 EUR ist nicht eingegangen',
+    'Kein Zahlungseingang über 50,00 EUR von ACME',
+    "Le virement de 50,00 € n'est pas reçu",
+    'El abono de 50,00 EUR no ha sido recibido',
+    'A transferência de R$ 50,00 não foi recebida',
+    'Il bonifico di 50,00 EUR non è stato ricevuto',
+    'De betaling van 50,00 EUR is niet ontvangen',
+    'Przelew 50,00 PLN nie został otrzymany',
+    '￥5,000 の入金はありません',
+    '未收到 CNY 888.00',
+    'لم يتم استلام 50.00 SAR',
+    'Зачисление 50,00 RUB не выполнено',
+  ].map((message): [string, string] => ['negation', message]),
+  ...[
+    'If we receive EUR 50.00 it is credited on Monday',
+    'Once EUR 50.00 is received, your order ships',
+    'EUR 50.00 will be credited to your account on Monday',
+    'Pay by Friday unless you received EUR 50.00',
+    'EUR 50.00 is expected to be credited tomorrow',
+    'Sobald 50,00 EUR eingegangen sind, liefern wir',
+    'Der Zahlungseingang von 50,00 EUR wird erwartet',
+    'Falls 50,00 EUR eingegangen sind, ignorieren Sie dies',
+    'Dès que 50,00 € sont reçus, nous livrons',
+    'Cuando se reciba el abono de 50,00 EUR, enviamos',
+    'Quando R$ 50,00 for recebido, enviamos',
+  ].map((message): [string, string] => ['condition', message]),
+  ...[
+    'You received EUR 5\u200b000.00 from X',
+    'You received EUR 5\u2060000.00 from X',
+    'You received EUR 50\u00ad00.00 from X',
+    'You received EUR \u202e00.05\u202c from X',
+    'You received EUR 5\u03360\u0336 from X',
+    'You received EUR 5\ufeff0.00 from X',
+  ].map((message): [string, string] => ['invisible characters', message]),
+  ...[
+    'You received -50.00 EUR from X',
+    'You received \u221250.00 EUR from X',
+    'You received 50.00- EUR from X',
+    'You received EUR 50.00- from X',
+    'You received EUR (50.00) from X',
+    'You received EUR 1e3 from X',
+    'You received EUR 20k from X',
+    'You received EUR 5 million from X',
+    'You received ￥5万 入金',
+    'You received INR 2 lakh from X',
+    'You received EUR 007 from X',
+    'You received .50 EUR from X',
+    'You received EUR 0.00 from X',
+    'You received 0 EUR from X',
+    'You received EUR 1½ from X',
+    'You received EUR 5² from X',
+    'You received EUR ⑤ from X',
+    'You received EUR 1/2 from X',
+    'You received EUR 5% from X',
+    'You received 3x50 EUR from X',
+    'You received 3 × 50.00 EUR from X',
+    'You received 20-50 EUR from X',
+    'You received ~50 EUR from X',
+    'You received EUR 20..50 from X',
+    'You received EUR 1.2.3 from X',
+    'You received EUR 12,34,5 from X',
+  ].map((message): [string, string] => ['odd number', message]),
   ['no words', '12345'],
   ['empty', ''],
 ]
@@ -437,8 +515,12 @@ describe('a message of income is read:', () => {
   })
 })
 
+it.each(alsoReceipts)('a message of income is read: %s', (message, amount) => {
+  expect(parseNotification(message).amount).toBe(amount)
+})
+
 describe('a message that is no certain income stays empty:', () => {
-  it.each(others)('%s', (_kind, message) => {
+  it.each(others)('%s: %s', (_kind, message) => {
     expect(parseNotification(message)).toEqual({ amount: null, currency: null, from: null, reference: null })
   })
 })

@@ -1,6 +1,6 @@
-import { normalizedText } from '#platform/normalized-text.ts'
+import { normalizedText, withPlainDigits } from '#platform/normalized-text.ts'
 import { compare } from '../money.ts'
-import { noAmount, noReceipt, receipt, references, senders } from './notification-words.ts'
+import { noAmount, noReceipt, receipt, references, senders, unsure } from './notification-words.ts'
 import type { FoundAmount } from './read-amounts.ts'
 import { findAmounts } from './read-amounts.ts'
 
@@ -20,7 +20,9 @@ const contextLength = 40
 
 /** Reads the income that a message reports; returns nothing rather than something wrong. */
 export function parseNotification(message: string): Parsed {
-  const text = plain(message.slice(0, readLength))
+  const written = message.slice(0, readLength)
+  if (disguised.test(written)) return nothing
+  const text = plain(written)
   const lower = text.toLowerCase()
   if (noReceipt.test(lower) || !receipt.test(lower)) return nothing
   const amounts = findAmounts(text)
@@ -28,6 +30,7 @@ export function parseNotification(message: string): Parsed {
   const [found, second] = candidates
   if (found === undefined || second !== undefined || found.amount === null) return nothing
   if (amounts.some(other => other !== found && isLess(other, found))) return nothing
+  if (unsure.test(sentenceAround(lower, found)) || /^[0.]*$/.test(found.amount)) return nothing
   const { amount, currency } = found
   const from = firstOf(senders, text.slice(0, found.start)) ?? firstOf(senders, text.slice(found.end)) ?? null
   return { amount, currency, from, reference: firstOf(references, text) ?? null }
@@ -35,14 +38,28 @@ export function parseNotification(message: string): Parsed {
 
 /** Digits, signs and blanks of all scripts as those of one. */
 function plain(message: string): string {
-  return normalizedText(message, 'NFKC')
-    .replaceAll(/[٠-٩۰-۹]/g, digit => String((digit.codePointAt(0) ?? 0) & 0xf))
+  return withPlainDigits(normalizedText(message.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, ''), 'NFKC'))
     .replaceAll('٫', '.')
     .replaceAll('٬', ',')
     .replaceAll('’', "'")
     .replaceAll(/[^\S\n]/g, ' ')
     .slice(0, readLength)
 }
+
+/**
+ * Characters that make a reader see another number than there is: marks that turn the direction of writing around, anything
+ * invisible or combining within digits, and digits that are raised, circled or parts of fractions.
+ */
+const disguised =
+  /[\u202d\u202e]|\p{No}|\p{Nd}[.,' ]?[\p{M}\p{Default_Ignorable_Code_Point}]+(?=[.,' ]?\p{Nd}|$)|\p{Nd}\p{M}/u
+
+/** The sentence that an amount stands in: the words of another one say nothing about it. */
+function sentenceAround(lower: string, { start, end }: FoundAmount): string {
+  const before = lower.slice(0, start).split(sentenceEnd).at(-1) ?? ''
+  return before + lower.slice(start, end) + (lower.slice(end).split(sentenceEnd)[0] ?? '')
+}
+
+const sentenceEnd = /(?:(?<=[^\s.]{3})\.\s|[!?。！？;]|\n)/
 
 /** The text before an amount, back to the number before it. */
 function contextOf(lower: string, { start }: FoundAmount): string {

@@ -26,12 +26,44 @@ export function findAmounts(text: string): FoundAmount[] {
     const currency = after?.currency ?? before?.currency ?? null
     if (before !== undefined || after !== undefined) {
       const start = at - (before?.length ?? 0)
-      const amount = readNumber(text.slice(at, end), currency)
-      found.push({ amount, currency, start, end: end + (after?.length ?? 0) })
+      const place = { start, end: end + (after?.length ?? 0), at, digitsEnd: end }
+      const amount = isOdd(text, place) ? null : readNumber(text.slice(at, end), currency)
+      found.push({ amount, currency, start: place.start, end: place.end })
     }
     at = end - 1
   }
   return found
+}
+
+/** Before an amount: a sign, a part of a larger number, or a factor. */
+const oddBefore = /(?:[-\u2010-\u2015\u2212~<>≈^*/×]|[*×]\s|\b\d+ ?x ?)$/i
+/** Right before the digits, where no currency stands there. */
+const oddBeforeDigits = /(?:[.,']|\p{L}|\p{M})$/u
+/** Behind an amount: a factor, a power, a fraction, a percentage, or a sign. */
+const oddBehind =
+  /^(?:e[-+]?\d|\s?(?:k|m|b|bn|mn|mio|mrd|lakhs?|lacs?|crores?|cr|mil|thousand|million|billion|tausend|millionen)(?![\p{L}\d])|\s?[万千億亿百만천%‰^*×]|\/\d|[.,']{2}|[-\u2212](?=[\s.,;]|$))/iu
+
+interface Place {
+  /** Of the amount with its currency. */
+  start: number
+  end: number
+  /** Of the digits. */
+  at: number
+  digitsEnd: number
+}
+
+/** Whether what surrounds the digits, or a zero before them, may make another number of them. */
+function isOdd(text: string, { start, end, at, digitsEnd }: Place): boolean {
+  const before = text.slice(Math.max(0, start - 8), start)
+  const isNegative = text[at - 1] === '(' && text[digitsEnd] === ')'
+  return (
+    isNegative ||
+    /^0\d/.test(text.slice(at, digitsEnd)) ||
+    oddBefore.test(before) ||
+    (start === at && oddBeforeDigits.test(before)) ||
+    oddBehind.test(text.slice(digitsEnd, digitsEnd + 12)) ||
+    oddBehind.test(text.slice(end, end + 12))
+  )
 }
 
 function isDigit(character: string | undefined): boolean {
