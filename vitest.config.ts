@@ -66,7 +66,7 @@ const repositoryTests = [
   'src/features/sources/{fetching/database-source,jobs/*}.test.ts',
   'src/features/tools/{concurrent-changes,tools}.test.ts',
   'src/features/webhooks/{deliveries,webhooks}.test.ts',
-  'src/features/workflows/{executions,keeping,workflows}.test.ts',
+  'src/features/workflows/{executions,keeping,waiting-executions,workflows}.test.ts',
 ]
 
 /** The rules of features, which are one code for both engines: `npm run test:endurance` runs all of them on PostgreSQL, too. */

@@ -79,7 +79,7 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   const toolsOf = collectTools(() => new Set<Feature>([knowledge, sources, ...all]))
   const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...payments, ...agents, ...knowledge, ...chat, toolsOf }))
-  const eventNames = () => all.flatMap(({ events = [] }) => events)
+  const eventNames = () => all.flatMap(({ events = {} }) => Object.keys(events))
   add(createWebhooks(infrastructure, eventNames))
   const channels = add(createChannels(infrastructure, { ...agents, ...contacts, ...chat }))
   const workflows = add(

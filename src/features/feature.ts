@@ -1,3 +1,4 @@
+import type { TObject } from 'typebox'
 import type { Tool } from '#models/tools/tool.ts'
 import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import type { EventHandler as Notified } from '#platform/event-bus.ts'
@@ -12,8 +13,8 @@ export interface Feature {
   routes?(app: App): void
   /** Handlers of its durable jobs, by the job's name. */
   jobs?: Readonly<Record<string, JobHandler<AgentHandle>>>
-  /** The names of the events that it emits, which subscribers may choose from. */
-  events?: readonly string[]
+  /** The payloads of the events that it emits, by their names, which subscribers may choose from. */
+  events?: Readonly<Record<string, TObject>>
   /** Handlers of the events that its subscribers have subscribed to, by the kind of subscriber. */
   eventHandlers?: Readonly<Record<string, EventHandler<AgentHandle> | SharedEventHandler<AgentHandle>>>
   /** Handlers of what the process notifies at once, without storing it. Check them with `satisfies Subscriptions<…>`. */

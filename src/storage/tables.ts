@@ -65,6 +65,7 @@ export const agentTables = {
   '0020-contact-addresses': contactAddressTables,
   '0021-payment-reversals': columnsOnly,
   '0022-channel-edits': columnsOnly,
+  '0023-readable-runs': columnsOnly,
 }
 
 type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>

@@ -10,6 +10,9 @@ interface OutboundEvent {
 export const outboundEvents = [
   { name: 'workflow.complete', area: 'workflows' },
   { name: 'workflow.errored', area: 'workflows' },
+  { name: 'workflow.terminated', area: 'workflows' },
+  { name: 'workflow.waiting', area: 'workflows' },
+  { name: 'approval.requested', area: 'workflows' },
   { name: 'message.received', area: 'chat' },
   { name: 'message.sent', area: 'chat' },
   { name: 'source.ready', area: 'sources' },

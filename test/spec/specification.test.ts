@@ -126,7 +126,7 @@ describe('the other tables', () => {
   it.each([
     ['stream events', 7, streamEvents.map(({ type }) => type)],
     ['inbound provider events', 3, providerEvents.map(({ type }) => type)],
-    ['outbound events', 11, outboundEvents.map(({ name }) => name)],
+    ['outbound events', 14, outboundEvents.map(({ name }) => name)],
     ['limits', 14, limits.map(({ name }) => name)],
     ['workflow node types', 13, nodeTypes.map(({ name }) => name)],
     ['browser actions', 12, browserActions.map(({ name }) => name)],

@@ -1,12 +1,16 @@
+import { Type } from 'typebox'
+import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
+import { eventOf } from '#platform/jobs/event-payloads.ts'
+
 /** The events of this feature. */
-export interface BrowserEvents {
-  'browser.takeover_requested': {
-    agentId: string
-    session_id: string
-    takeover_id: string
-    reason: string
-    requested_by: string
-    expires_at: string
-    takeover_url: string
-  }
+export const browserEvents = {
+  'browser.takeover_requested': eventOf('A person is asked to take over a browser session.', {
+    session_id: Type.String(),
+    takeover_id: Type.String(),
+    reason: Type.String(),
+    requested_by: Type.String(),
+    expires_at: Type.String({ format: 'date-time' }),
+    takeover_url: Type.String({ description: 'Lets its reader drive the browser; absent in triggers.' }),
+  }),
 }
+export type BrowserEvents = PayloadsOf<typeof browserEvents>

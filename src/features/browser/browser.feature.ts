@@ -7,7 +7,7 @@ import { temporaryFiles } from '#platform/temporary-file.ts'
 import { removeAbandonedFolders } from '#platform/temporary-folder.ts'
 import { registerActionRoutes } from './actions/actions.routes.ts'
 import { createActionsService } from './actions/actions.service.ts'
-import type { BrowserEvents } from './browser.events.ts'
+import { browserEvents } from './browser.events.ts'
 import { registerBrowserRoutes } from './browser.routes.ts'
 import type { BrowserService } from './browser.service.ts'
 import { createBrowserService } from './browser.service.ts'
@@ -100,7 +100,7 @@ export function createBrowser(
       registerActionRoutes(app, { browser, actions, maxBytes: Math.ceil((maxUploadBytes * 4) / 3) })
     },
     jobs: recordings.jobs,
-    events: ['browser.takeover_requested'] satisfies (keyof BrowserEvents)[],
+    events: browserEvents,
     async start() {
       for (const prefix of [profileFolders, temporaryFiles, ...unfinishedBrowsers(dataDirectory)])
         await removeAbandonedFolders(prefix)

@@ -1,12 +1,20 @@
+import { Type } from 'typebox'
+import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
+import { eventOf } from '#platform/jobs/event-payloads.ts'
+import { orNull } from '#platform/own-schemas.ts'
+
+const time = Type.String({ format: 'date-time' })
+
 /** The events of this feature. */
-export interface CalendarEvents {
-  'task.due': {
-    agentId: string
-    task_id: string
-    title: string
-    start_time: string
-    end_time: string | null
-    /** Of the execution that was started; null without one. */
-    workflow_execution_id: string | null
-  }
+export const calendarEvents = {
+  'task.due': eventOf('The time of a task, or of an occurrence of it, has come.', {
+    task_id: Type.String(),
+    title: Type.String(),
+    start_time: time,
+    end_time: orNull(time),
+    workflow_execution_id: orNull(
+      Type.String({ description: 'Of the execution that was started; null without one.' }),
+    ),
+  }),
 }
+export type CalendarEvents = PayloadsOf<typeof calendarEvents>

@@ -5,6 +5,7 @@ import type { WorkflowsService } from '#features/workflows/workflows.service.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { CalendarEvents } from './calendar.events.ts'
+import { calendarEvents } from './calendar.events.ts'
 import { registerCalendarRoutes } from './calendar.routes.ts'
 import { createCalendarService } from './calendar.service.ts'
 import { createFeedService } from './feed.service.ts'
@@ -28,7 +29,7 @@ export function createCalendar(infrastructure: Infrastructure, peers: Peers): Fe
   const feed = createFeedService({ agentDatabases, nameOf, baseUrl, clock })
   return {
     routes: app => registerCalendarRoutes(app, calendar, feed),
-    events: ['task.due'] satisfies (keyof CalendarEvents)[],
+    events: calendarEvents,
     jobs: createRunTask({ transact, lifecycle, isActive, clock, ids }),
   }
 }

@@ -69,7 +69,7 @@ export function createRunTask({ transact, lifecycle, isActive, clock, ids }: Dep
     const begun = await started(change, task, newOccurrence(ids, task.id, starts_at, failure), end_time)
     await saveOccurrence(transaction, begun)
     const { workflow_execution_id } = begun
-    const facts = { agentId, task_id: task.id, title: task.title, start_time: starts_at, end_time }
+    const facts = { agent_id: agentId, task_id: task.id, title: task.title, start_time: starts_at, end_time }
     await outbox.emit('task.due', { ...facts, workflow_execution_id })
     return begun.status
   }

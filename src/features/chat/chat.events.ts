@@ -1,25 +1,39 @@
-/** The fields of a message that events carry; its text stays in the agent's database. */
-interface MessageEvent {
-  agentId: string
-  messageId: string
-  conversationId: string
-  createdAt: string
-  /** The channel that a message from outside came by; absent for messages of the service itself. */
+import { Type } from 'typebox'
+import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
+import { eventOf } from '#platform/jobs/event-payloads.ts'
+
+const message = {
+  message_id: Type.String(),
+  conversation_id: Type.String(),
+  created_at: Type.String({ format: 'date-time' }),
+  channel: Type.Optional(
+    Type.String({ description: 'The messenger; absent for messages of the service itself.' }),
+  ),
+  contact_id: Type.Optional(Type.String({ description: 'Of messengers.' })),
+}
+
+/** The events of this feature. */
+export const chatEvents = {
+  'message.received': eventOf('A message of a person was stored.', message),
+  'message.sent': eventOf('An answer of the agent was stored.', message),
+  'conversation.evicted': eventOf('A conversation was deleted to make room for a new one.', {
+    conversation_id: Type.String(),
+    evicted_at: Type.String({ format: 'date-time' }),
+    channel: Type.Optional(Type.String({ description: 'Of messengers.' })),
+  }),
+}
+export type ChatEvents = PayloadsOf<typeof chatEvents>
+
+/** The fields of a message from outside. */
+export function originOf({
+  channel,
+  contactId,
+}: {
   channel?: string | undefined
   contactId?: string | undefined
-}
-
-interface ConversationEvicted {
-  agentId: string
-  conversationId: string
-  evictedAt: string
-  /** Absent unless the conversation was on a channel. */
-  channel?: string | undefined
-}
-
-/** The events of this feature on the event bus. */
-export interface ChatEvents {
-  'message.received': MessageEvent
-  'message.sent': MessageEvent
-  'conversation.evicted': ConversationEvicted
+}) {
+  return {
+    ...(channel !== undefined && { channel }),
+    ...(contactId !== undefined && { contact_id: contactId }),
+  }
 }

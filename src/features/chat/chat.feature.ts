@@ -13,7 +13,7 @@ import { createQuestions } from './answering/questions.ts'
 import { answerAlone, createTurnPlanner } from './answering/turn-planner.ts'
 import { registerApprovalRoutes } from './approvals.routes.ts'
 import { createApprovalsService } from './approvals.service.ts'
-import type { ChatEvents } from './chat.events.ts'
+import { chatEvents } from './chat.events.ts'
 import { registerCatalogueRoutes, registerChatRoutes } from './chat.routes.ts'
 import { messageLength } from './chat.schema.ts'
 import { createConversationLock } from './conversation-lock.ts'
@@ -81,7 +81,7 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
       registerConversationRoutes(app, conversations, starts)
       registerMessageRoutes(app, conversations)
     },
-    events: ['message.received', 'message.sent', 'conversation.evicted'] satisfies (keyof ChatEvents)[],
+    events: chatEvents,
     drain: answering.close,
   }
 }

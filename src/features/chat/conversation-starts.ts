@@ -8,6 +8,7 @@ import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from './chat.events.ts'
+import { originOf } from './chat.events.ts'
 import type { Conversation } from './chat.schema.ts'
 import type { Lock } from './conversation-lock.repository.ts'
 import type { ConversationLock } from './conversation-lock.ts'
@@ -64,7 +65,10 @@ export function createConversationStarts(needs: Dependencies) {
     const evicted = await evictConversations(transaction, most - 1, conversation)
     const evictedAt = timestamp(clock)
     for (const conversationId of evicted)
-      await outbox.emit('conversation.evicted', { agentId, conversationId, evictedAt, channel })
+      await outbox.emit('conversation.evicted', {
+        ...{ agent_id: agentId, conversation_id: conversationId, evicted_at: evictedAt },
+        ...originOf({ channel }),
+      })
     if (!(await insertConversation(transaction, conversation, { most, ...begun })))
       throw conflict(`All ${most} conversations are being processed. Try again when one has finished.`)
     const [evictedConversationId] = evicted

@@ -1,12 +1,12 @@
-interface ContactEvent {
-  agentId: string
-  contactId: string
-}
+import { Type } from 'typebox'
+import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
+import { eventOf } from '#platform/jobs/event-payloads.ts'
+
+const contact = { contact_id: Type.String() }
 
 /** The events of this feature: ids only, since what is known of a person is the agent's. */
-export interface ContactEvents {
-  'contact.created': ContactEvent
-  'contact.updated': ContactEvent
+export const contactEvents = {
+  'contact.created': eventOf('A contact was created.', contact),
+  'contact.updated': eventOf('A contact was changed.', contact),
 }
-
-export const contactEventNames = ['contact.created', 'contact.updated'] as const
+export type ContactEvents = PayloadsOf<typeof contactEvents>

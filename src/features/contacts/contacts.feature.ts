@@ -1,7 +1,7 @@
 import type { AgentsFeature } from '#features/agents/agents.feature.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
-import { contactEventNames } from './contacts.events.ts'
+import { contactEvents } from './contacts.events.ts'
 import { registerContactRoutes } from './contacts.routes.ts'
 import type { ContactsService } from './contacts.service.ts'
 import { createContactsService } from './contacts.service.ts'
@@ -22,7 +22,7 @@ export function createContacts(
   const { maxUploadBytes } = configuration
   return {
     contacts,
-    events: contactEventNames,
+    events: contactEvents,
     routes: app => registerContactRoutes(app, { contacts, importContacts, maxUploadBytes }),
   }
 }

@@ -53,7 +53,7 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
       const contact = await changed(before, transaction)
       await requireUnique(transaction, contact, before)
       await updateContact(transaction, { ...contact, updated_at: timestamp(clock) })
-      await outbox.emit('contact.updated', { agentId: agent.agentId, contactId: id })
+      await outbox.emit('contact.updated', { agent_id: agent.agentId, contact_id: id })
       return await find(transaction, id)
     })
   }
@@ -80,7 +80,7 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
       const contact = newContact(ids.record(), fields, timestamp(clock))
       await requireUnique(transaction, contact)
       await insertContacts(transaction, [contact])
-      await outbox.emit('contact.created', { agentId, contactId: contact.id })
+      await outbox.emit('contact.created', { agent_id: agentId, contact_id: contact.id })
       return contact
     },
 

@@ -73,7 +73,7 @@ export function createContactImport({ transact, countryOf, workers, clock, ids }
       const plan = await planImport(transaction, rows, options)
       await insertContacts(transaction, plan.added)
       for (const contact of plan.updated) await updateContact(transaction, contact)
-      const eventOf = ({ id }: Contact) => ({ agentId: agent.agentId, contactId: id })
+      const eventOf = ({ id }: Contact) => ({ agent_id: agent.agentId, contact_id: id })
       await outbox.emit('contact.created', ...plan.added.map(eventOf))
       await outbox.emit('contact.updated', ...plan.updated.map(eventOf))
       return plan

@@ -1,11 +1,12 @@
-interface SourceEvent {
-  agentId: string
-  sourceId: string
-  name: string
-}
+import { Type } from 'typebox'
+import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
+import { eventOf } from '#platform/jobs/event-payloads.ts'
+
+const source = { source_id: Type.String(), name: Type.String() }
 
 /** How work on a source ends: processing it, or giving its chunks another embedding. */
-export interface SourceEvents {
-  'source.ready': SourceEvent & { chunks: number }
-  'source.error': SourceEvent & { error: string }
+export const sourceEvents = {
+  'source.ready': eventOf('A source can be searched.', { ...source, chunks: Type.Integer() }),
+  'source.error': eventOf('A source could not be processed.', { ...source, error: Type.String() }),
 }
+export type SourceEvents = PayloadsOf<typeof sourceEvents>

@@ -13,7 +13,7 @@ import { followPlatformEmbedding } from './embedding/platform-embedding.ts'
 import { createNewVectors } from './indexing/new-vectors.ts'
 import type { IndexingService } from './indexing.service.ts'
 import { createIndexing } from './indexing.service.ts'
-import type { SourceEvents } from './knowledge.events.ts'
+import { sourceEvents } from './knowledge.events.ts'
 import { registerKnowledgeRoutes } from './knowledge.routes.ts'
 import type { KnowledgeService } from './knowledge.service.ts'
 import { createKnowledgeService } from './knowledge.service.ts'
@@ -69,7 +69,7 @@ export function createKnowledge(
     jobs: {
       [embedJobName]: createEmbedSourceJob({ indexing, embeddingOf, vectors, changes, transact, clock }),
     },
-    events: ['source.ready', 'source.error'] satisfies (keyof SourceEvents)[],
+    events: sourceEvents,
     subscriptions: {
       'settings.changed': async ({ agentId, names }) => {
         if (!names.some(concernsEmbedding)) return

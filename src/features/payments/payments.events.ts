@@ -1,12 +1,12 @@
-/** The events of this feature; what was paid stands in the agent's database. */
-export interface PaymentEvents {
-  /** Money has come in: once for each transaction. */
-  'payment.received': { agentId: string; transactionId: string }
-  /** A notification fits no transaction. */
-  'payment.unmatched': { agentId: string; notificationId: string }
-}
+import { Type } from 'typebox'
+import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
+import { eventOf } from '#platform/jobs/event-payloads.ts'
 
-export const paymentEventNames = [
-  'payment.received',
-  'payment.unmatched',
-] as const satisfies (keyof PaymentEvents)[]
+/** The events of this feature; amounts and payers stay in the agent's database. */
+export const paymentEvents = {
+  'payment.received': eventOf('Money has come in: once for each transaction.', {
+    transaction_id: Type.String(),
+  }),
+  'payment.unmatched': eventOf('A notification fits no transaction.', { notification_id: Type.String() }),
+}
+export type PaymentEvents = PayloadsOf<typeof paymentEvents>

@@ -12,7 +12,7 @@ import { registerMethodRoutes } from './methods/methods.routes.ts'
 import { createMethodsService } from './methods/methods.service.ts'
 import { registerNotificationRoutes } from './notifications/notifications.routes.ts'
 import { createNotificationsService } from './notifications/notifications.service.ts'
-import { paymentEventNames } from './payments.events.ts'
+import { paymentEvents } from './payments.events.ts'
 import { registerProviderRoutes } from './provider/provider.routes.ts'
 import { createProviderService } from './provider/provider.service.ts'
 import { createProviderClient } from './provider/provider-client.ts'
@@ -61,7 +61,7 @@ export function createPayments(
     })
   const spending = createSpending({ transact, ledger, clock, ids })
   return {
-    events: paymentEventNames,
+    events: paymentEvents,
     jobs: { ...provider.jobs, ...selling.jobs },
     async tools(agent) {
       const { credentials, settings: chosen } = await settings.profileOf(agent.agentId)

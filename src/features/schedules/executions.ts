@@ -94,7 +94,7 @@ export function createExecutions({ lifecycle, clock, ids }: Dependencies) {
       const executed_at = started.status === 'queued' ? null : now
       const row = { ...blank, id, schedule_id, time, ...occurrence, ...started, executed_at }
       await insertExecution(transaction, row)
-      const event = { agentId, schedule_id, execution_id: id, scheduled_for, callback_type }
+      const event = { agent_id: agentId, schedule_id, execution_id: id, scheduled_for, callback_type }
       await outbox.emit('schedule.fired', event)
       return row
     },

@@ -1,11 +1,17 @@
+import { Type } from 'typebox'
+import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
+import { eventOf } from '#platform/jobs/event-payloads.ts'
+import { orNull } from '#platform/own-schemas.ts'
+
 /** The events of this feature; how a callback ends is in the history of its schedule. */
-export interface ScheduleEvents {
-  'schedule.fired': {
-    agentId: string
-    schedule_id: string
-    execution_id: string
-    /** Null where a person started it. */
-    scheduled_for: string | null
-    callback_type: string
-  }
+export const scheduleEvents = {
+  'schedule.fired': eventOf('A schedule has started its callback.', {
+    schedule_id: Type.String(),
+    execution_id: Type.String(),
+    scheduled_for: orNull(
+      Type.String({ format: 'date-time', description: 'Null where a person started it.' }),
+    ),
+    callback_type: Type.String(),
+  }),
 }
+export type ScheduleEvents = PayloadsOf<typeof scheduleEvents>

@@ -9,6 +9,7 @@ import { createExecutions } from './executions.ts'
 import { createCallbacks } from './run-callback.job.ts'
 import { createRunSchedule, timerJobName } from './run-schedule.job.ts'
 import type { ScheduleEvents } from './schedules.events.ts'
+import { scheduleEvents } from './schedules.events.ts'
 import { registerScheduleRoutes } from './schedules.routes.ts'
 import { createSchedulesService } from './schedules.service.ts'
 
@@ -38,7 +39,7 @@ export function createSchedules(infrastructure: Infrastructure, peers: Peers): F
   })
   return {
     routes: app => registerScheduleRoutes(app, schedules),
-    events: ['schedule.fired'] satisfies (keyof ScheduleEvents)[],
+    events: scheduleEvents,
     jobs: { [timerJobName]: createRunSchedule({ transact, isActive, executions, clock }), ...callbacks },
   }
 }

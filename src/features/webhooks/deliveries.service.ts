@@ -19,7 +19,7 @@ export function createDeliveriesService({ transact, clock, ids }: Dependencies) 
     test(agent: AgentHandle, ref: string): Promise<Delivery> {
       return transact(agent, async (transaction, outbox) => {
         await requireEnabled(transaction, ref)
-        const payload = { agentId: agent.agentId, webhookId: ref }
+        const payload = { agent_id: agent.agentId, webhook_id: ref }
         const event = { id: ids.record(), name: testEvent, time: clock.now(), ref, payload }
         const delivery = newDelivery(event, timestamp(clock))
         await insertDeliveries(transaction, [delivery])

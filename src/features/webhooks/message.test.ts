@@ -6,9 +6,9 @@ const time = Date.parse('2026-01-01T00:00:00.000Z')
 const bodyOf = (payload: unknown) => JSON.parse(messageBody({ name: 'source.ready', time, payload }))
 
 describe('the body of a message', () => {
-  it('holds the facts of the event under the names of the API', () => {
+  it('holds the facts of the event as they are', () => {
     expect(
-      bodyOf({ agentId: 'a', sourceId: 's', chunks: 3, workflow_id: 'w', cause: { kind: 'event' } }),
+      bodyOf({ agent_id: 'a', source_id: 's', chunks: 3, workflow_id: 'w', cause: { kind: 'event' } }),
     ).toEqual({
       type: 'source.ready',
       timestamp: '2026-01-01T00:00:00.000Z',
@@ -17,7 +17,7 @@ describe('the body of a message', () => {
   })
 
   it('cuts long texts, without leaving half a character', () => {
-    const { data } = bodyOf({ agentId: 'a', name: `${'x'.repeat(999)}😀${'y'.repeat(5000)}` })
+    const { data } = bodyOf({ agent_id: 'a', name: `${'x'.repeat(999)}😀${'y'.repeat(5000)}` })
     expect(data.name).toHaveLength(1000)
     expect(data.name.isWellFormed()).toBe(true)
   })
@@ -27,7 +27,7 @@ describe('the body of a message', () => {
     const body = messageBody({
       name: 'source.ready',
       time,
-      payload: { agentId: 'a', rowIds: rows, sourceId: 's' },
+      payload: { agent_id: 'a', row_ids: rows, source_id: 's' },
     })
     expect(JSON.parse(body).data).toEqual({ agent_id: 'a', source_id: 's' })
   })

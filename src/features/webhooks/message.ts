@@ -17,7 +17,7 @@ export function messageId(eventId: string, webhookId: string): string {
 
 /** Long texts are cut; facts that are too long even so are left out, except for ids. */
 export function messageBody({ name, time, payload }: Omit<AgentEvent, 'id' | 'ref'>): string {
-  const facts = Object.entries(payload ?? {}).map(([key, value]) => [snakeCase(key), value] as const)
+  const facts = Object.entries(payload ?? {})
   const bodyOf = (data: typeof facts) =>
     JSON.stringify(
       { type: name, timestamp: new Date(time).toISOString(), data: Object.fromEntries(data) },
@@ -26,10 +26,6 @@ export function messageBody({ name, time, payload }: Omit<AgentEvent, 'id' | 're
   const whole = bodyOf(facts)
   const isId = ([key, value]: (typeof facts)[number]) => key.endsWith('_id') && typeof value === 'string'
   return Buffer.byteLength(whole) < maxBodyBytes ? whole : bodyOf(facts.filter(isId))
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 }
 
 /** @param at milliseconds since the epoch. @param secrets each gives a signature of its own. */

@@ -1,21 +1,23 @@
 import { parseJson } from '#platform/exact-json.ts'
+import { aliasInCamelCase } from '#platform/templates/resolve-templates.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { ExecutionRow } from './executions.repository.ts'
 import type { ExecutionOptions } from './lifecycle.service.ts'
-import type { WorkflowSummary } from './workflows.schema.ts'
+import type { Cause } from './workflows.events.ts'
 
 /** The values that all templates of an execution can read. */
 export function rootsOf(
   { agentId }: Pick<AgentHandle, 'agentId'>,
-  { id, workflow_id, input, cause, options }: ExecutionRow,
-  workflow: WorkflowSummary | undefined,
+  { id, workflow_id, input: given, cause, options }: ExecutionRow,
 ) {
-  const { trigger } = parseJson(options) as ExecutionOptions
+  const { trigger, workflow_name: name } = parseJson(options) as ExecutionOptions
+  const causedBy = parseJson(cause) as Cause
+  const input = parseJson(given) as object
   return {
-    input: parseJson(input),
+    input: causedBy.kind === 'event' ? aliasInCamelCase(input) : input,
     execution: { id },
-    workflow: { id: workflow_id, name: workflow?.name },
-    trigger: { ...parseJson(cause), ...trigger },
+    workflow: { id: workflow_id, name },
+    trigger: { ...causedBy, ...trigger },
     agent: { id: agentId },
   }
 }

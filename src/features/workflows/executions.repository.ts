@@ -11,7 +11,7 @@ import type { ExecutionListQuery, ExecutionSummary, Started } from './workflows.
 type Database = Kysely<AgentTables>
 export type ExecutionRow = Selectable<AgentTables['executions']>
 
-const summaryColumns = [
+const shownColumns = [
   'id',
   'workflow_id',
   'version',
@@ -23,6 +23,7 @@ const summaryColumns = [
   'started_at',
   'completed_at',
 ] as const
+const summaryColumns = [...shownColumns, 'last_wait'] as const
 type SummaryRow = Pick<ExecutionRow, (typeof summaryColumns)[number]>
 
 const executionList = listOf(workflowTables.columns.executions, {
@@ -33,14 +34,28 @@ const executionList = listOf(workflowTables.columns.executions, {
 export async function listExecutions(database: Database, query: ExecutionListQuery) {
   let executions = database.selectFrom('executions').select(summaryColumns)
   if (query.workflow_id !== undefined) executions = executions.where('workflow_id', '=', query.workflow_id)
-  if (query.status !== undefined) executions = executions.where('status', 'in', query.status)
+  const { status: statuses } = query
+  if (statuses !== undefined)
+    executions = executions.where(({ eb, or }) =>
+      or(
+        statuses.map(one =>
+          one === 'waiting' ? eb('waiting_until', 'is not', null) : eb('status', '=', one),
+        ),
+      ),
+    )
   const { rows, meta } = await listRows(executions, executionList, query)
   return { rows: rows.map(toSummary), meta } satisfies Page<ExecutionSummary>
 }
 
 export function toSummary(row: SummaryRow): ExecutionSummary {
-  const summary = Object.fromEntries(summaryColumns.map(name => [name, row[name]])) as SummaryRow
-  return { ...summary, status: row.status as ExecutionStatus, cause: parseJson(row.cause) }
+  const summary = Object.fromEntries(shownColumns.map(name => [name, row[name]])) as SummaryRow
+  const status = row.status as ExecutionStatus
+  return { ...summary, status, status_detail: detailOf(row), cause: parseJson(row.cause) }
+}
+
+function detailOf({ waiting_until, last_wait }: SummaryRow): string | null {
+  if (waiting_until === null) return null
+  return last_wait?.startsWith('approval') ? 'waiting_for_approval' : `waiting_until ${waiting_until}`
 }
 
 export function toStarted({
@@ -67,12 +82,19 @@ export async function insertExecution(database: Database, row: ExecutionRow): Pr
   await database.insertInto('executions').values(row).execute()
 }
 
-export async function countExecutions(database: Database, workflowId: string, status: ExecutionStatus) {
+/** Those that wait, as long as they run, only if they count. */
+export async function countExecutions(
+  database: Database,
+  workflowId: string,
+  status: ExecutionStatus,
+  countsWaiting = true,
+) {
   const { count } = await database
     .selectFrom('executions')
     .select(({ fn }) => fn.countAll<number | string>().as('count'))
     .where('workflow_id', '=', workflowId)
     .where('status', '=', status)
+    .$if(!countsWaiting, query => query.where('waiting_until', 'is', null))
     .executeTakeFirstOrThrow()
   return Number(count)
 }

@@ -12,7 +12,7 @@ import type { HookAnswer } from './hook-response.ts'
 import { hookOutput, resolveHookResponse } from './hook-response.ts'
 import type { HookRequest } from './lifecycle.service.ts'
 import { readResults } from './node-results.repository.ts'
-import { findHooked, findVersion, findWorkflow, setHook } from './workflows.repository.ts'
+import { findHooked, findVersion, setHook } from './workflows.repository.ts'
 import { requireWorkflow, triggerOf } from './workflows.service.ts'
 
 /** Milliseconds that a caller waits for the end of an execution. */
@@ -85,7 +85,7 @@ async function answerOf(agent: AgentHandle, execution: ExecutionRow): Promise<Ho
     return hookOutput(output ?? 'null')
   const { graph } = readGraph(definition)
   const results = resultsOf(await readResults(agent.db, id))
-  const roots = rootsOf(agent, execution, await findWorkflow(agent.db, workflow_id))
+  const roots = rootsOf(agent, execution)
   const now = execution.completed_at
   const templates = createTemplates(scopeOf({ node: trigger, path: '' }, graph, results, { ...roots, now }))
   return await resolveHookResponse(response, templates).catch(error => {

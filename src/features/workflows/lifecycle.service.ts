@@ -19,7 +19,7 @@ import {
 import { insertResults } from './node-results.repository.ts'
 import type { Cause, ExecutionEnd, WorkflowEvents } from './workflows.events.ts'
 import { findWorkflow } from './workflows.repository.ts'
-import type { Started } from './workflows.schema.ts'
+import type { Started, WorkflowSummary } from './workflows.schema.ts'
 
 export interface StartRequest {
   workflow_id: string
@@ -54,6 +54,8 @@ export interface ExecutionOptions {
   stop_after?: string
   /** The request that started it, as far as templates can read it. */
   trigger?: HookRequest
+  /** At its start. */
+  workflow_name?: string
   /** Shows whether two requests with the same key are the same. */
   request?: string
 }
@@ -121,7 +123,7 @@ export function createLifecycle({ noteEnd, pruneSoon, clock, ids }: Dependencies
     const isEmpty = (await listQueued(transaction, id, 1)).length === 0
     const workflow = isEmpty ? undefined : await findWorkflow(transaction, id)
     if (workflow?.status !== 'active') return
-    const free = workflow.concurrency - (await countExecutions(transaction, id, 'running'))
+    const free = workflow.concurrency - (await countRunning(transaction, workflow))
     for (const next of await listQueued(transaction, id, Math.max(0, free))) {
       const changes = { status: 'running', started_at: timestamp(clock) }
       await changeExecutions(transaction, { id: next, statuses: ['queued'] }, changes)
@@ -142,7 +144,7 @@ export function createLifecycle({ noteEnd, pruneSoon, clock, ids }: Dependencies
       const { end_job } = JSON.parse(execution.options) as StoredOptions
       if (end_job !== undefined) await outbox.add({ name: end_job, payload })
       if (changes.status === 'terminated') await outbox.cancel(jobOf(execution.id, 0).key)
-      else await outbox.emit(`workflow.${changes.status}`, { agentId, ...payload })
+      await outbox.emit(`workflow.${changes.status}`, { agent_id: agentId, ...payload })
     }
     for (const workflow of new Set(ended.map(({ workflow_id }) => workflow_id)))
       await startQueued(transaction, outbox, workflow)
@@ -166,6 +168,7 @@ export type Lifecycle = ReturnType<typeof createLifecycle>
 interface Place {
   status: 'running' | 'queued'
   version: number
+  workflow_name: string
 }
 
 /** Whether the execution may run at once, or is to wait, and the version that it is of. */
@@ -176,16 +179,26 @@ async function findPlace(transaction: Database, request: StartRequest): Promise<
   const isDraftByHand = cause.kind === 'manual' && workflow.status === 'draft'
   if (workflow.status !== 'active' && !isDraftByHand) return { refused: 'inactive' }
   const { version = workflow.version } = request
-  const running = await countExecutions(transaction, workflow_id, 'running')
-  if (running < workflow.concurrency) return { status: 'running', version }
+  const chosen = { version, workflow_name: workflow.name }
+  const running = await countRunning(transaction, workflow)
+  if (running < workflow.concurrency) return { status: 'running', ...chosen }
   if (when_busy === 'refuse') return { refused: 'busy' }
   const queued = await countExecutions(transaction, workflow_id, 'queued')
-  return queued < maxQueued ? { status: 'queued', version } : { refused: 'full' }
+  return queued < maxQueued ? { status: 'queued', ...chosen } : { refused: 'full' }
 }
 
-function newExecution(id: string, request: StartRequest, { status, version }: Place, now: string) {
+function countRunning(transaction: Database, { id, concurrency_counts_waiting }: WorkflowSummary) {
+  return countExecutions(transaction, id, 'running', concurrency_counts_waiting)
+}
+
+function newExecution(
+  id: string,
+  request: StartRequest,
+  { status, version, workflow_name }: Place,
+  now: string,
+) {
   const { workflow_id, input, cause, depth = 0, key = null, end_job, options } = request
-  const stored: StoredOptions = { ...options, ...(end_job !== undefined && { end_job }) }
+  const stored: StoredOptions = { ...options, workflow_name, ...(end_job !== undefined && { end_job }) }
   return {
     id,
     workflow_id,
@@ -203,6 +216,7 @@ function newExecution(id: string, request: StartRequest, { status, version }: Pl
     created_at: now,
     started_at: status === 'running' ? now : null,
     completed_at: null,
+    last_wait: null,
   } satisfies ExecutionRow
 }
 

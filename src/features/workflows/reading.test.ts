@@ -43,7 +43,7 @@ it('an execution with many long results is read in portions, in the order of the
   const { node_results, ...execution } = answer.body
   expect(Object.keys(execution).toSorted()).toEqual([
     ...['cause', 'completed_at', 'created_at', 'error', 'id', 'input', 'output', 'started_at', 'status'],
-    ...['version', 'waiting_until', 'workflow_id'],
+    ...['status_detail', 'version', 'waiting_until', 'workflow_id'],
   ])
   expect(execution).toMatchObject({ input: { a: 'ü"' }, output: { a: 'ü"' } })
   const added = node_results.slice(0, results)

@@ -3,12 +3,11 @@ import { parseJson } from '#platform/exact-json.ts'
 import { causeDepth } from '#platform/jobs/cause-depth.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
-import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import { readGraph, upTo } from './engine/graph.ts'
-import type { Outcome } from './engine/plan.ts'
-import { keyOf, resultsOf } from './engine/plan.ts'
+import type { NodeResult, Outcome } from './engine/plan.ts'
+import { awaitsDecision, keyOf, resultsOf } from './engine/plan.ts'
 import { runNode } from './engine/run-node.ts'
 import type { Pause } from './engine/run-segment.ts'
 import { completion, Overtaken, runSegment } from './engine/run-segment.ts'
@@ -16,13 +15,13 @@ import { scopeOf } from './engine/scope.ts'
 import { rootsOf } from './execution-roots.ts'
 import type { ExecutionRow, Guard } from './executions.repository.ts'
 import { changeExecutions, claimExecution } from './executions.repository.ts'
-import type { ExecutionOptions, Lifecycle } from './lifecycle.service.ts'
+import type { Ending, ExecutionOptions, Lifecycle } from './lifecycle.service.ts'
 import { readResults, recordResults } from './node-results.repository.ts'
 import type { BrowserSessions } from './nodes/browser.ts'
 import type { NodeTypes } from './nodes/node-types.ts'
 import { readSecrets } from './protect-definition.ts'
-import type { WorkflowEvents } from './workflows.events.ts'
-import { findVersion, findWorkflow } from './workflows.repository.ts'
+import type { Cause, WorkflowEvents } from './workflows.events.ts'
+import { findVersion } from './workflows.repository.ts'
 
 interface Dependencies {
   transact: Transact<WorkflowEvents>
@@ -58,7 +57,9 @@ export function createRunExecution(needs: Dependencies): JobHandler<AgentHandle>
       return void (await transact(agent, (transaction, outbox) =>
         lifecycle.end({ transaction, outbox, agentId: agent.agentId }, guard, endingOf(outcome)),
       ))
-    const until = await inTransaction(agent.db, transaction => park(transaction, guard, outcome))
+    const until = await transact(agent, (transaction, outbox) =>
+      park({ transaction, outbox, agentId: agent.agentId }, lifecycle, execution, outcome),
+    )
     if (until !== undefined) throw new JobYields({ until: Date.parse(until) })
   }
 
@@ -77,16 +78,30 @@ export function createRunExecution(needs: Dependencies): JobHandler<AgentHandle>
 
 /**
  * Has the execution wait until the first of its nodes goes on, of which a person may have decided meanwhile; gives that
- * time, or undefined if it is not as the guard says. Items of loops that have failed may have left nodes that wait for ever.
+ * time, or undefined if it is not as it was claimed. Items of loops that have failed may have left nodes that wait for ever.
+ * The event of a wait is emitted once, even if a crash has the execution begin the same wait again.
  */
-async function park(transaction: AgentHandle['db'], guard: Guard & { id: string }, { waitsFor }: Pause) {
+async function park(
+  { transaction, outbox, agentId }: Ending,
+  { startQueued }: Pick<Lifecycle, 'startQueued'>,
+  { id, attempt, workflow_id, depth, cause, last_wait: announced }: ExecutionRow,
+  { waitsFor }: Pause,
+) {
   const keys = new Set(waitsFor)
-  const waiting = await readResults(transaction, guard.id, 'waiting')
-  const times = waiting.filter(({ node_id, path }) => keys.has(keyOf(node_id, path))).map(one => one.due_at)
-  const [waiting_until] = times.toSorted()
-  if (!waiting_until) throw new Error('an execution waits for nothing')
-  const [parked] = await changeExecutions(transaction, guard, { waiting_until })
-  return parked && waiting_until
+  const stored = await readResults(transaction, id, 'waiting')
+  const waiting = stored.filter(({ node_id, path }) => keys.has(keyOf(node_id, path)))
+  const [until] = waiting.map(({ due_at }) => due_at).toSorted()
+  if (!until) throw new Error('an execution waits for nothing')
+  const reason = waiting.some(awaitsDecision) ? 'approval' : 'time'
+  const last_wait = `${reason} ${until}`
+  const changes = { waiting_until: until, last_wait }
+  const [parked] = await changeExecutions(transaction, { id, attempt }, changes)
+  if (parked === undefined) return undefined
+  const facts = { agent_id: agentId, workflow_id, execution_id: id, depth, cause: JSON.parse(cause) as Cause }
+  if (last_wait !== announced) await outbox.emit('workflow.waiting', { ...facts, reason, until })
+  // Its place may be free now.
+  await startQueued(transaction, outbox, workflow_id)
+  return until
 }
 
 function idOf({ payload }: JobContext<AgentHandle>): string {
@@ -109,18 +124,17 @@ async function runReleasing(needs: Dependencies, context: JobContext<AgentHandle
 }
 
 async function runClaimed(
-  { types, agentSecrets, clock, isExclusive }: Dependencies,
+  { transact, types, agentSecrets, clock, isExclusive }: Dependencies,
   { agent, signal, progressed, log }: JobContext<AgentHandle>,
   execution: ExecutionRow,
 ): Promise<Outcome | Pause> {
   const { id, workflow_id: workflowId, version, depth } = execution
   const { pinned = {}, stop_after } = parseJson(execution.options) as ExecutionOptions
   const definition = await findVersion(agent.db, workflowId, version)
-  const workflow = await findWorkflow(agent.db, workflowId)
   if (definition === undefined) throw new Overtaken()
   const secrets = await readSecrets(agentSecrets, agent.agentId, definition.secret_set)
   const { graph } = readGraph(stop_after === undefined ? definition : upTo(definition, stop_after))
-  const roots = rootsOf(agent, execution, workflow)
+  const roots = rootsOf(agent, execution)
   const results = resultsOf(await readResults(agent.db, id))
   return await runSegment({
     graph,
@@ -128,7 +142,17 @@ async function runClaimed(
     clock,
     signal,
     async record(rows) {
-      const isRecorded = await recordResults(agent.db, execution, rows, isExclusive)
+      const asking = rows.filter(awaitsDecision)
+      const isRecorded =
+        asking.length === 0
+          ? await recordResults(agent.db, execution, rows, isExclusive)
+          : await transact(agent, async (transaction, outbox) => {
+              if (!(await recordResults(transaction, execution, rows, isExclusive))) return false
+              const own = { agent_id: agent.agentId, workflow_id: workflowId, execution_id: id }
+              const facts = { ...own, depth, cause: JSON.parse(execution.cause) as Cause }
+              await outbox.emit('approval.requested', ...asking.map(row => ({ ...facts, ...requestOf(row) })))
+              return true
+            })
       if (isRecorded && rows.some(({ status }) => status !== 'running')) await progressed()
       return isRecorded
     },
@@ -147,6 +171,12 @@ async function runClaimed(
         log,
       }),
   })
+}
+
+/** Of a node that awaits a decision. */
+function requestOf({ node_id, path, output, due_at }: NodeResult) {
+  const { approval } = JSON.parse(output ?? '{}') as { approval: string }
+  return { node_id, path, approval, expires_at: due_at ?? '' }
 }
 
 function endingOf(outcome: Outcome) {

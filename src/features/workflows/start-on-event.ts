@@ -1,6 +1,6 @@
 import { AppError } from '#platform/errors.ts'
 import type { EventHandler } from '#platform/jobs/events.ts'
-import { createTemplates } from '#platform/templates/resolve-templates.ts'
+import { aliasInCamelCase, createTemplates } from '#platform/templates/resolve-templates.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Condition } from './engine/conditions.ts'
 import { match } from './engine/conditions.ts'
@@ -16,7 +16,9 @@ export function createStartOnEvent(executions: Pick<ExecutionsService, 'start'>)
       const { takeover_url: _link, ...input } = payload as Record<string, unknown>
       try {
         const { event, filter } = triggerOf((await requireWorkflow(agent.db, ref)).version)
-        const conditions = (await createTemplates({ input }).resolve(filter)) as Condition[]
+        const conditions = (await createTemplates({ input: aliasInCamelCase(input) }).resolve(
+          filter,
+        )) as Condition[]
         if (event !== name || !(await match(conditions))) return
         await executions.start(agent, {
           workflow_id: ref,

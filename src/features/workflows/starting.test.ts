@@ -43,8 +43,9 @@ describe('events', () => {
     await eventually(async () => expect(await agent.list(started, 'complete')).toHaveLength(1))
     const [execution] = await agent.list(started)
     expect(execution?.cause).toEqual({ kind: 'event', ref: 'message.received' })
-    expect((await agent.get(execution?.id ?? '')).body.input).toMatchObject({
-      conversationId: expect.any(String),
+    expect((await agent.get(execution?.id ?? '')).body.input).toEqual({
+      ...{ agent_id: agent.path.split('/')[3], message_id: expect.any(String) },
+      ...{ conversation_id: expect.any(String), created_at: expect.stringMatching(/Z$/) },
     })
     await idle()
     expect([...(await agent.list(filtered)), ...(await agent.list(draft))]).toEqual([])
@@ -73,7 +74,22 @@ describe('events', () => {
     const inputs = await Promise.all(
       (await agent.list(id)).map(async execution => (await agent.get(execution.id)).body.input),
     )
-    expect(inputs.map(input => Object(input).conversationId).toSorted()).toEqual(evicted.toSorted())
+    expect(inputs.map(input => Object(input).conversation_id).toSorted()).toEqual(evicted.toSorted())
+  })
+
+  it('can be read in camelCase by templates and code, as by those of earlier versions', async () => {
+    const agent = await setAgent()
+    const values = ['{{conversationId}}', '{{input.conversationId}}', '{{nodes.start.conversationId}}']
+    const conditions = [...values, '{{nodes.code}}'].map(left => {
+      return { left, operator: 'eq', right: '{{conversation_id}}' }
+    })
+    const code = { type: 'code', code: 'return args.input.conversationId' }
+    const nodes = { start: onMessages, code, check: { type: 'if-else', conditions } }
+    const id = await agent.create(nodes, ['start > code', 'code > check'])
+    await stage.send(agent.chat, { content: 'Hello' })
+    await eventually(async () => expect(await agent.list(id, 'complete')).toHaveLength(1))
+    const [execution] = await agent.list(id)
+    expect((await agent.get(execution?.id ?? '')).body).toMatchObject({ output: { result: true } })
   })
 
   it('that executions cause start at most ten in a row', async () => {

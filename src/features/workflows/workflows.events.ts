@@ -1,4 +1,7 @@
-import type { EndStatus } from './execution-status.ts'
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
+import { eventOf } from '#platform/jobs/event-payloads.ts'
 
 /** The cause of an execution. */
 export interface Cause {
@@ -7,25 +10,42 @@ export interface Cause {
   ref?: string
 }
 
+const time = Type.String({ format: 'date-time' })
+const execution = {
+  workflow_id: Type.String(),
+  execution_id: Type.String(),
+  depth: Type.Integer({ description: 'How many executions caused one another before this one.' }),
+  cause: Type.Unsafe<Cause>({
+    type: 'object',
+    description: 'What started it: `kind`, and `ref`, which names it.',
+  }),
+}
+const end = {
+  ...execution,
+  status: Type.Enum(['complete', 'errored', 'terminated']),
+  output: Type.Optional(Type.Unknown({ description: 'Unless it is longer than 64 KB.' })),
+  error: Type.Optional(Type.String()),
+}
 /** How an execution has ended. */
-export interface ExecutionEnd {
-  workflow_id: string
-  execution_id: string
-  status: EndStatus
-  cause: Cause
-  /** Of executions that caused one another. */
-  depth: number
-  /** Unless it is long. */
-  output?: unknown
-  error?: string
-}
+const endSchema = Type.Object(end)
+export type ExecutionEnd = Static<typeof endSchema>
 
-/** The events of this feature. Executions that people terminate cause none. */
-export interface WorkflowEvents {
-  'workflow.complete': ExecutionEnd & { agentId: string }
-  'workflow.errored': ExecutionEnd & { agentId: string }
+/** The events of this feature. */
+export const workflowEvents = {
+  'workflow.complete': eventOf('An execution has ended well.', end),
+  'workflow.errored': eventOf('An execution has failed.', end),
+  'workflow.terminated': eventOf('An execution was ended by a person, or with its workflow.', end),
+  'workflow.waiting': eventOf('An execution begins to wait, and nothing of it runs.', {
+    ...execution,
+    reason: Type.Enum(['approval', 'time'], { description: '`approval` if a person must decide.' }),
+    until: Type.String({ format: 'date-time', description: 'When it goes on by itself.' }),
+  }),
+  'approval.requested': eventOf('A node waits for the decision of a person.', {
+    ...execution,
+    node_id: Type.String(),
+    path: Type.String({ description: 'The items of the loops that the node runs in, as `2.0`.' }),
+    approval: Type.String({ description: 'The question.' }),
+    expires_at: time,
+  }),
 }
-export const workflowEvents = [
-  'workflow.complete',
-  'workflow.errored',
-] as const satisfies (keyof WorkflowEvents)[]
+export type WorkflowEvents = PayloadsOf<typeof workflowEvents>

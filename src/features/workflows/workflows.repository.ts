@@ -24,6 +24,7 @@ const columns = [
   'tool',
   'created_at',
   'updated_at',
+  'concurrency_counts_waiting',
 ] as const
 
 const workflowList = listOf(workflowTables.columns.workflows, {
@@ -56,18 +57,23 @@ export async function listOffered(database: Database, limit: number): Promise<Wo
   return rows.map(toSummary)
 }
 
-function toSummary({ status, keep, tool, ...row }: Row): WorkflowSummary {
+function toSummary({ status, keep, tool, concurrency_counts_waiting, ...row }: Row): WorkflowSummary {
   return {
     ...row,
     status: status as WorkflowSummary['status'],
     keep: keep as WorkflowSummary['keep'],
     tool: tool === null ? null : parseJson(tool),
+    concurrency_counts_waiting: concurrency_counts_waiting !== 0,
   }
 }
 
 /** Creates or changes it. */
-export async function putWorkflow(database: Database, { tool, ...workflow }: WorkflowSummary): Promise<void> {
-  const row: Row = { ...workflow, tool: tool && JSON.stringify(tool) }
+export async function putWorkflow(
+  database: Database,
+  { tool, concurrency_counts_waiting, ...workflow }: WorkflowSummary,
+): Promise<void> {
+  const countsWaiting = { concurrency_counts_waiting: Number(concurrency_counts_waiting) }
+  const row: Row = { ...workflow, ...countsWaiting, tool: tool && JSON.stringify(tool) }
   await database
     .insertInto('workflows')
     .values(row)

@@ -93,6 +93,10 @@ const settings = {
     maximum: 10_000,
     description: 'Maximum number of concurrent executions.',
   }),
+  concurrency_counts_waiting: Type.Boolean({
+    description:
+      'Whether waiting executions count as running ones. If not, one that goes on may exceed `concurrency`. Default: true.',
+  }),
   keep: Type.Enum(['all', 'errors', 'none'], { description: 'Which finished executions are kept.' }),
   tool: orNull(toolSchema),
 }
@@ -101,6 +105,7 @@ const optional = {
   description: Type.Optional(settings.description),
   status: Type.Optional(settings.status),
   concurrency: Type.Optional(settings.concurrency),
+  concurrency_counts_waiting: Type.Optional(settings.concurrency_counts_waiting),
   keep: Type.Optional(settings.keep),
   tool: Type.Optional(settings.tool),
 }
@@ -211,6 +216,11 @@ const executionSummary = {
   workflow_id: Type.String(),
   version: Type.Integer(),
   status: Type.Enum([...executionStatuses]),
+  status_detail: orNull(
+    Type.String({
+      description: '`waiting_for_approval`, or `waiting_until` with a time; null unless the execution waits.',
+    }),
+  ),
   cause: Type.Object({ kind: Type.String(), ref: Type.Optional(Type.String()) }),
   error: orNull(Type.String()),
   waiting_until: orNull(time),
@@ -248,6 +258,6 @@ export const executedSchema = Type.Object({
 export const executionListQuery = Type.Object({
   ...listParameters,
   workflow_id: Type.Optional(Type.String({ description: 'Return only executions of this workflow.' })),
-  status: filterBy(Type.Enum([...executionStatuses])),
+  status: filterBy(Type.Enum([...executionStatuses, 'waiting'])),
 })
 export type ExecutionListQuery = Static<typeof executionListQuery>

@@ -45,6 +45,15 @@ interface Dependencies extends ChangeContext<WorkflowEvents> {
 const otherTriggers = ['manual', 'webhook']
 const nothing: Version = { nodes: [], edges: [], secret_set: null }
 
+const defaults = {
+  description: '',
+  status: 'draft',
+  concurrency: 1,
+  concurrency_counts_waiting: true,
+  keep: 'all',
+  tool: null,
+} as const
+
 type Database = AgentHandle['db']
 type Jobs = Pick<Outbox, 'add' | 'cancel'>
 export interface Stored {
@@ -84,7 +93,6 @@ export function createWorkflowsService(needs: Dependencies) {
 
     async create(agent: AgentHandle, { nodes, edges, ...given }: NewWorkflow): Promise<Workflow> {
       const at = timestamp(clock)
-      const defaults = { description: '', status: 'draft', concurrency: 1, keep: 'all', tool: null } as const
       const own = { id: ids.record(), version: 1, created_at: at, updated_at: at }
       const workflow = { ...defaults, ...given, ...own }
       const change = { agentId: agent.agentId, wanted: { nodes, edges }, before: nothing }

@@ -1,3 +1,4 @@
+import { inSnakeCase } from './event-payloads.ts'
 import type { JobAgent, JobContext, JobHandler } from './jobs.ts'
 
 /** An event of an agent, for one of its subscriptions. */
@@ -48,7 +49,12 @@ export function eventJob<Agent extends JobAgent>(
   const { handle, onFailed, ...options } = handler as EventHandler<Agent, unknown>
   return {
     ...options,
-    run: context => handle(context.payload, context),
-    onFailed: async (context, error) => await onFailed?.(context.payload, context, error),
+    run: context => handle(asDeclared(context.payload), context),
+    onFailed: async (context, error) => await onFailed?.(asDeclared(context.payload), context, error),
   }
+}
+
+function asDeclared(event: unknown): object {
+  const { payload, ...others } = event as Pick<AgentEvent, 'payload'>
+  return { ...others, payload: inSnakeCase(payload) }
 }

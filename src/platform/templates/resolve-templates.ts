@@ -207,10 +207,37 @@ function valueAt(path: string, scope: TemplateScope): unknown {
   const { input } = scope
   let value: unknown = isOwn(scope, names[0] ?? '') ? scope : input
   for (const name of names) {
-    if (!isOwn(value, name)) return undefined
-    value = value[name]
+    const key = isOwn(value, name) ? name : (aliases.get(Object(value))?.get(name) ?? name)
+    if (!isOwn(value, key)) return undefined
+    value = value[key]
   }
   return value
+}
+
+const aliases = new WeakMap<object, ReadonlyMap<string, string>>()
+
+/** Has templates read the names of an object in camelCase as well, except for those that it has itself. */
+export function aliasInCamelCase<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value
+  const names = Object.keys(value).map(name => [camelCase(name), name] as const)
+  aliases.set(value, new Map(names.filter(([alias, name]) => alias !== name)))
+  return value
+}
+
+export function hasAliases(value: object): boolean {
+  return aliases.has(value)
+}
+
+/** With its aliases as values of their own, for code. */
+export function withAliases(value: unknown): unknown {
+  const own = aliases.get(Object(value))
+  if (own === undefined) return value
+  const named: Record<string, unknown> = Object(value)
+  return { ...Object.fromEntries([...own].map(([alias, name]) => [alias, named[name]])), ...named }
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function isOwn(value: unknown, name: string): value is Record<string, unknown> {

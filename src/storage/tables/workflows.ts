@@ -1,4 +1,13 @@
-import { integer, partOf, text, textOrNull, unique } from '#platform/columns.ts'
+import {
+  integer,
+  integerOrNull,
+  partOf,
+  since,
+  text,
+  textOrNull,
+  unique,
+  withDefault,
+} from '#platform/columns.ts'
 import { declareAgentTables, readable } from './table-set.ts'
 
 /** Workflows, their versions and executions. */
@@ -20,6 +29,8 @@ export const workflowTables = declareAgentTables({
       id: text,
       /** SHA-256 of the token of its secret address; null without one. */
       hook_hash: unique(textOrNull),
+      /** Whether executions that wait take places. */
+      concurrency_counts_waiting: since('0023-readable-runs', withDefault(integer, 1)),
     },
   },
   workflow_versions: {
@@ -60,6 +71,8 @@ export const workflowTables = declareAgentTables({
       depth: integer,
       id: text,
       idempotency_key: unique(textOrNull),
+      /** `approval` or `time`, and until when: the wait whose event was emitted last. */
+      last_wait: since('0023-readable-runs', textOrNull),
     },
     indexes: {
       completed: ['completed_at'],
@@ -87,6 +100,13 @@ export const workflowTables = declareAgentTables({
       attempts: integer,
       duration_ms: integer,
       execution_id: partOf('executions'),
+      /**
+       * Numbers of one count in its execution: a node can read the results that had ended when it first began. Negative in
+       * results that a retry took over; null in those of earlier versions.
+       */
+      began: since('0023-readable-runs', integerOrNull),
+      ended: since('0023-readable-runs', integerOrNull),
+      completed_at: since('0023-readable-runs', textOrNull),
     },
     key: ['execution_id', 'node_id', 'path'],
   },

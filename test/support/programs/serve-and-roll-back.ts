@@ -37,7 +37,7 @@ async function change(isKept: boolean): Promise<void> {
       if (subscribed.length === 0) return
       const id = randomUUID()
       await insertContacts(transaction, [newContact(id, { name: 'Somebody' }, new Date().toISOString())])
-      await outbox.emit('contact.created', { agentId: agent.agentId, contactId: id })
+      await outbox.emit('contact.created', { agent_id: agent.agentId, contact_id: id })
       if (!isKept) throw undone
     }),
   )

@@ -150,7 +150,7 @@ async function linkTo(links: LiveLinks, session: BrowserSession, takeover: Takeo
 
 function eventOf({ agentId }: AgentHandle, session: BrowserSession, takeover: Takeover, url: string) {
   return {
-    agentId,
+    agent_id: agentId,
     session_id: session.id,
     takeover_id: takeover.id,
     reason: takeover.reason,

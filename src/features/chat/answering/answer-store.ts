@@ -4,6 +4,7 @@ import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { putApprovals } from '../approvals.repository.ts'
 import type { ChatEvents } from '../chat.events.ts'
+import { originOf } from '../chat.events.ts'
 import type { ChatMessage } from '../chat.schema.ts'
 import type { ConversationEnd } from '../conversation-lock.repository.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
@@ -57,12 +58,11 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
         await write(transaction, question, message)
         const { id, conversationId, createdAt } = message
         await outbox.emit('message.sent', {
-          agentId: question.agent.agentId,
-          messageId: id,
-          conversationId,
-          createdAt,
-          channel: question.asker.channel,
-          contactId: question.asker.contactId,
+          agent_id: question.agent.agentId,
+          message_id: id,
+          conversation_id: conversationId,
+          created_at: createdAt,
+          ...originOf(question.asker),
         })
         return true
       })

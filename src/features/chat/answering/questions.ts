@@ -7,6 +7,7 @@ import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from '../chat.events.ts'
+import { originOf } from '../chat.events.ts'
 import type { NewMessage, TurnOptions } from '../chat.schema.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
 import type { ConversationStarts } from '../conversation-starts.ts'
@@ -62,7 +63,8 @@ export function createQuestions(needs: Dependencies) {
         const said = userMessage(input.id ?? ids.record(), conversationId, content, createdAt)
         const message = isOutsider ? { ...said, metadata: { tainted: true } } : said
         const sequence = await insertMessage(transaction, message)
-        const received = { agentId, messageId: message.id, createdAt, conversationId, channel, contactId }
+        const own = { agent_id: agentId, message_id: message.id, conversation_id: conversationId }
+        const received = { ...own, created_at: createdAt, ...originOf({ channel, contactId }) }
         await outbox.emit('message.received', received)
         const isFirst = current === undefined
         return { ...started, userMessage: { ...message, sequence }, isNew: true, isFirst }

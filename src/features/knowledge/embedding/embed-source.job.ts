@@ -54,7 +54,7 @@ export function createEmbedSourceJob(needs: Dependencies): JobHandler<AgentHandl
     await transact({ agentId, db }, async (transaction, outbox) => {
       const outcome = { status, progress: 1, updated_at: timestamp(clock) } as const
       if ((await changeSource(transaction, id, outcome)) && status === 'ready')
-        await outbox.emit('source.ready', { agentId, sourceId: id, name, chunks: chunks ?? 0 })
+        await outbox.emit('source.ready', { agent_id: agentId, source_id: id, name, chunks: chunks ?? 0 })
       await changes.beginNext(transaction, outbox, embedding)
     })
   }
@@ -68,7 +68,7 @@ export function createEmbedSourceJob(needs: Dependencies): JobHandler<AgentHandl
       const error = `This source could not be embedded by ${new_embedding}: ${reason} ${whatNow}`
       const outcome = { status: 'error', error, new_embedding, updated_at: timestamp(clock) } as const
       if (await changeSource(transaction, id, outcome))
-        await outbox.emit('source.error', { agentId, sourceId: id, name, error })
+        await outbox.emit('source.error', { agent_id: agentId, source_id: id, name, error })
     })
   }
 

@@ -54,7 +54,7 @@ export function createLedger({ transact, onResolved, clock, ids, log }: Dependen
     await (known === undefined ? insertTransaction : updateTransaction)(transaction, next)
     await addKeys(transaction, next.id, report.keys)
     if (isIncome(next) && (known === undefined || !isIncome(known)))
-      await outbox.emit('payment.received', { agentId, transactionId: next.id })
+      await outbox.emit('payment.received', { agent_id: agentId, transaction_id: next.id })
     return next
   }
 

@@ -75,7 +75,7 @@ export function createNotificationsService({ transact, ledger, clock, ids }: Dep
         await insertNotification(transaction, { ...row, status, transaction_id })
         const { agentId } = agent
         if (transaction_id === null)
-          await outbox.emit('payment.unmatched', { agentId, notificationId: row.id })
+          await outbox.emit('payment.unmatched', { agent_id: agentId, notification_id: row.id })
         return toNotification({ ...row, status, transaction_id })
       })
     },

@@ -20,7 +20,7 @@ export function createOutcomes({ transact, clock }: { transact: Transact<SourceE
         const outcome = { status: 'ready' as const, error: null, progress: 1, updated_at: timestamp(clock) }
         if (!(await updateSource(transaction, id, { ...outcome, ...result }))) return
         await clearQueue(transaction, id)
-        await outbox.emit('source.ready', { agentId, sourceId: id, name, chunks: result.chunks })
+        await outbox.emit('source.ready', { agent_id: agentId, source_id: id, name, chunks: result.chunks })
       })
     },
 
@@ -35,7 +35,7 @@ export function createOutcomes({ transact, clock }: { transact: Transact<SourceE
         const outcome = { status: 'error' as const, error, updated_at: timestamp(clock) }
         if (!(await updateSource(transaction, id, { ...outcome, ...result }))) return
         await clearQueue(transaction, id)
-        await outbox.emit('source.error', { agentId, sourceId: id, name, error })
+        await outbox.emit('source.error', { agent_id: agentId, source_id: id, name, error })
       })
     },
   }

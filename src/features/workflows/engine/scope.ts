@@ -1,6 +1,7 @@
 import { invalid } from '#platform/errors.ts'
 import { parseJson } from '#platform/exact-json.ts'
 import type { TemplateScope } from '#platform/templates/resolve-templates.ts'
+import { aliasInCamelCase, hasAliases } from '#platform/templates/resolve-templates.ts'
 import { hasEnded } from '../execution-status.ts'
 import type { Graph } from './graph.ts'
 import type { NodeResult, Place, Results } from './plan.ts'
@@ -18,13 +19,14 @@ export function scopeOf(
   { node, path }: Place,
   graph: Graph,
   results: Results,
-  roots: Record<string, unknown> & { input: unknown },
+  roots: Record<string, unknown> & { input: object },
 ): Scope {
   let nodes: Scope['nodes'] | undefined
   return {
     ...roots,
     get nodes() {
-      nodes ??= outputsOf(resultsAt(path, graph, results))
+      const isPayload = (id: string) => hasAliases(roots.input) && graph.nodes.get(id)?.type === 'trigger'
+      nodes ??= outputsOf(resultsAt(path, graph, results), isPayload)
       return nodes
     },
     loop: loopItem(graph.loopOf.get(node.id), path, results),
@@ -45,10 +47,15 @@ function resultsAt(path: string, graph: Graph, results: Results): Map<string, No
 const maxTogether = 1024 * 1024
 const jsonOf = new WeakMap<Scope['nodes'], string>()
 
-function outputsOf(results: ReadonlyMap<string, NodeResult>): Scope['nodes'] {
+function outputsOf(
+  results: ReadonlyMap<string, NodeResult>,
+  isPayload: (id: string) => boolean,
+): Scope['nodes'] {
   const nodes: Scope['nodes'] = {}
-  for (const [id, result] of results)
-    Object.defineProperty(nodes, id, { enumerable: true, configurable: true, get: () => outputOf(result) })
+  for (const [id, result] of results) {
+    const get = () => (isPayload(id) ? aliasInCamelCase(outputOf(result)) : outputOf(result))
+    Object.defineProperty(nodes, id, { enumerable: true, configurable: true, get })
+  }
   // Added up, which copies nothing.
   const json = joined([...results].map(([id, { output }]) => `${JSON.stringify(id)}:${output ?? 'null'}`))
   jsonOf.set(nodes, `{${json}}`)

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { AppError } from '#platform/errors.ts'
+import { withAliases } from '#platform/templates/resolve-templates.ts'
 import { describeFailure } from '#sandbox/javascript/describe-failure.ts'
 import type { Sandbox } from '#sandbox/javascript/sandbox.ts'
 import { outputsJson } from '../engine/scope.ts'
@@ -22,7 +23,8 @@ export const createCode = (sandbox: Sandbox) =>
     },
     async run({ agent, data: { code }, scope, execution, signal, now }) {
       const { input, loop, trigger } = scope
-      const others = JSON.stringify({ input, loop, trigger, execution: { id: execution.id } })
+      const own = { input: withAliases(input), loop, trigger, execution: { id: execution.id } }
+      const others = JSON.stringify(own)
       const argumentJson = `${others.slice(0, -1)},"nodes":${outputsJson(scope)}}`
       const run = await sandbox.run({ code, argumentJson, owner: agent.agentId, signal, maxWaitMs })
       if (run.outcome === 'returned') return { output: run.value }
