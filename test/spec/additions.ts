@@ -86,6 +86,11 @@ export const additions = [
     why: 'What failed goes on from there once the reason is gone.',
   },
   {
+    route: 'GET /api/agents/{id}/workflows/executions/{executionId}/nodes/{nodeId}',
+    area: 'workflows',
+    why: 'People read the whole input and output of a node.',
+  },
+  {
     route: 'POST /api/agents/{id}/workflows/executions/{executionId}/nodes/{nodeId}/resume',
     area: 'workflows',
     why: 'A person approves or rejects what a node waits for.',

@@ -17,12 +17,14 @@ import {
   executionSchema,
   executionSummarySchema,
   idempotencyHeader,
+  nodeResultQuery,
+  nodeResultSchema,
   retrySchema,
   startedSchema,
 } from './workflows.schema.ts'
 
 /** JSON that is written in portions. */
-function streamed(reply: FastifyReply, parts: AsyncGenerator<string>): Readable {
+function streamed(reply: FastifyReply, parts: AsyncGenerator<string> | string[]): Readable {
   limitWaiting(reply.raw)
   void reply.type('application/json; charset=utf-8')
   return Readable.from(parts)
@@ -45,6 +47,16 @@ export function registerExecutionRoutes(app: App, executions: ExecutionsService)
     answer: Type.Unsafe<Readable>(executionSchema),
     handle: async ({ agent, params }, reply) =>
       streamed(reply, await executions.read(agent, params.executionId)),
+  })
+  routes.get('/executions/:executionId/nodes/:nodeId', {
+    name: 'getNodeResult',
+    summary: 'Get the whole input and output of a node',
+    query: nodeResultQuery,
+    answer: Type.Unsafe<Readable>(nodeResultSchema),
+    async handle({ agent, params, query }, reply) {
+      const { executionId, nodeId } = params
+      return streamed(reply, [await executions.readNode(agent, executionId, nodeId, query.path)])
+    },
   })
   routes.post('/execute', {
     name: 'executeWorkflow',

@@ -11,7 +11,8 @@ import type { ExecutionRow } from './executions.repository.ts'
 import { findByKey, findExecution, listExecutions, toStarted, toSummary } from './executions.repository.ts'
 import type { Lifecycle, StartRequest } from './lifecycle.service.ts'
 import { maxDepth } from './lifecycle.service.ts'
-import { writeResults } from './node-results.repository.ts'
+import { createInputs, shownInputs, writeNode } from './node-inputs.ts'
+import { readKeys, writeResults } from './node-results.repository.ts'
 import type { NodeTypes } from './nodes/node-types.ts'
 import { planRetry } from './plan-retry.ts'
 import type { DecidedNode } from './resume-node.ts'
@@ -90,9 +91,13 @@ export function createExecutionsService(needs: Dependencies) {
       listExecutions(agent.db, query),
 
     /** An `Execution` as JSON, in portions: it may be long. @param others fields before its own */
-    async read({ db }: AgentHandle, id: string, others: object = {}): Promise<AsyncGenerator<string>> {
-      return writeExecution(db, await require({ db }, id), others)
+    async read(agent: AgentHandle, id: string, others: object = {}): Promise<AsyncGenerator<string>> {
+      return writeExecution(agent, types, await require(agent, id), others)
     },
+
+    /** A node result as JSON, whole, or with the part of its input or output that the path names. */
+    readNode: async (agent: AgentHandle, id: string, nodeId: string, path?: string): Promise<string> =>
+      writeNode(agent, types, await require(agent, id), nodeId, path),
 
     async terminate(agent: AgentHandle, id: string): Promise<ExecutionSummary> {
       await require(agent, id)
@@ -121,14 +126,17 @@ export type ExecutionsService = ReturnType<typeof createExecutionsService>
 
 /** Columns that hold JSON are written as they are. */
 async function* writeExecution(
-  database: AgentHandle['db'],
+  agent: AgentHandle,
+  types: NodeTypes,
   row: ExecutionRow,
   others: object,
 ): AsyncGenerator<string> {
+  const keys = await readKeys(agent.db, row.id)
+  const inputOf = shownInputs(await createInputs(agent, types, row, keys))
   const summary = JSON.stringify({ ...others, ...toSummary(row) }).slice(0, -1)
   yield `${summary},"input":${row.input},"output":${row.output},"node_results":[`
   let separator = ''
-  for await (const results of writeResults(database, row)) {
+  for await (const results of writeResults(agent.db, row, keys, inputOf)) {
     // All of a portion may have been deleted meanwhile.
     if (results.length === 0) continue
     yield separator + results.join(',')

@@ -87,7 +87,9 @@ async function answerOf(agent: AgentHandle, execution: ExecutionRow): Promise<Ho
   const results = resultsOf(await readResults(agent.db, id))
   const roots = rootsOf(agent, execution)
   const now = execution.completed_at
-  const templates = createTemplates(scopeOf({ node: trigger, path: '' }, graph, results, { ...roots, now }))
+  // It has not begun, so that it can read all results.
+  const answering = { ...trigger, id: '' }
+  const templates = createTemplates(scopeOf({ node: answering, path: '' }, graph, results, { ...roots, now }))
   return await resolveHookResponse(response, templates).catch(error => {
     if (!(error instanceof AppError)) throw error
     throw failed(`has an answer that can't be sent (${error.message})`)

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { turn } from '#platform/event-loop/turns.ts'
-import type { AgentDatabase as Database } from '#storage/tables.ts'
+import { prepareQuery } from '#storage/prepared-query.ts'
+import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 import type { NodeResult } from './engine/plan.ts'
 import { sizeOf } from './engine/plan.ts'
 import type { StoredNodeStatus } from './execution-status.ts'
@@ -20,7 +21,11 @@ const columns = [
   'due_at',
   'started_at',
   'duration_ms',
+  'began',
+  'ended',
+  'completed_at',
 ] as const
+const integers: readonly string[] = ['attempts', 'duration_ms', 'began', 'ended']
 const key = ['execution_id', 'node_id', 'path'] as const
 
 /** SQLite takes at most 500 selects in a statement. */
@@ -44,10 +49,9 @@ function inPortions<Row>(rows: readonly Row[], bytesOf: (row: Row) => number): R
   return portions
 }
 
-interface ResultKey {
-  node_id: string
-  path: string
-  started_at: string
+export interface ResultKey extends Pick<NodeResult, 'node_id' | 'path' | 'started_at' | 'status'> {
+  began: number | null
+  ended: number | null
   /** Of its texts. */
   bytes: number
 }
@@ -55,13 +59,17 @@ interface ResultKey {
 const keyPage = 1_000
 
 /** The keys of the results of an execution, or of those that are in this state. */
-async function readKeys(database: Database, id: string, status?: StoredNodeStatus): Promise<ResultKey[]> {
+export async function readKeys(
+  database: Database,
+  id: string,
+  status?: StoredNodeStatus,
+): Promise<ResultKey[]> {
   const keys: ResultKey[] = []
   for (;;) {
     const { node_id = '', path = '' } = keys.at(-1) ?? {}
     let page = database
       .selectFrom('node_results')
-      .select(['node_id', 'path', 'started_at'])
+      .select(['node_id', 'path', 'started_at', 'status', 'began', 'ended'])
       .select(
         sql<number>`coalesce(octet_length(output), 0) + coalesce(octet_length(warnings), 0)`.as('bytes'),
       )
@@ -69,14 +77,14 @@ async function readKeys(database: Database, id: string, status?: StoredNodeStatu
       .where(sql<boolean>`(node_id, path) > (${node_id}, ${path})`)
     if (status !== undefined) page = page.where('status', '=', status)
     const rows = await page.orderBy('node_id').orderBy('path').limit(keyPage).execute()
-    keys.push(...rows)
+    keys.push(...(rows as ResultKey[]))
     if (rows.length < keyPage) return keys
     await turn()
   }
 }
 
 /** Reads the results with these keys in portions; what is gone meanwhile is left out. */
-async function* readRows(database: Database, id: string, keys: readonly ResultKey[]) {
+export async function* readRows(database: Database, id: string, keys: readonly ResultKey[]) {
   for (const portion of inPortions(keys, key => key.bytes)) {
     const named = portion.map(({ node_id, path }) => sql`(${node_id}, ${path})`)
     const rows = await database
@@ -136,22 +144,43 @@ async function recordPortion(
   results: readonly NodeResult[],
   isExclusive: boolean,
 ): Promise<boolean> {
-  const lock = isExclusive ? sql`` : sql`for share`
-  const guard = sql`exists (select 1 from executions where id = ${id} and attempt = ${attempt} and status = 'running' ${lock})`
-  const rows = results.map(result => {
-    const values = columns.map(column => {
-      const value = result[column]
-      return typeof value === 'number' ? sql`cast(${value} as integer)` : sql`cast(${value} as text)`
+  const values: Record<string, unknown> = { id, attempt }
+  for (const [index, result] of results.entries())
+    for (const column of columns) values[`${index} ${column}`] = result[column]
+  const stored = await recordStatement(results.length, isExclusive)(database, values)
+  return stored.length > 0
+}
+
+const statements = new Map<string, ReturnType<typeof newStatement>>()
+/** Rows of the statements that are kept: nearly all have one or two. */
+const maxKeptRows = 8
+
+function recordStatement(rows: number, isExclusive: boolean) {
+  const key = `${rows} ${isExclusive}`
+  const statement = statements.get(key) ?? newStatement(rows, isExclusive)
+  if (rows <= maxKeptRows) statements.set(key, statement)
+  return statement
+}
+
+function newStatement(count: number, isExclusive: boolean) {
+  return prepareQuery<AgentTables, { stored: number }, string>((database, value) => {
+    const lock = isExclusive ? sql`` : sql`for share`
+    const guard = sql`exists (select 1 from executions where id = ${value('id')} and attempt = ${value('attempt')} and status = 'running' ${lock})`
+    const rows = Array.from({ length: count }, (_, index) => {
+      const values = columns.map(column => {
+        const type = integers.includes(column) ? sql`integer` : sql`text`
+        return sql`cast(${value(`${index} ${column}`)} as ${type})`
+      })
+      return sql`select cast(${value('id')} as text), ${sql.join(values)} where ${guard}`
     })
-    return sql`select cast(${id} as text), ${sql.join(values)} where ${guard}`
+    const changes = columns.slice(2).map(column => sql`${sql.ref(column)} = excluded.${sql.ref(column)}`)
+    const names = ['execution_id', ...columns].map(column => sql.ref(column))
+    const statement = sql<{ stored: number }>`
+      insert into node_results (${sql.join(names)}) ${sql.join(rows, sql` union all `)}
+      on conflict (${sql.join(key.map(column => sql.ref(column)))})
+      do update set ${sql.join(changes)} returning 1 as stored`
+    return { compile: () => statement.compile(database) }
   })
-  const changes = columns.slice(2).map(column => sql`${sql.ref(column)} = excluded.${sql.ref(column)}`)
-  const names = ['execution_id', ...columns].map(column => sql.ref(column))
-  const stored = await sql`
-    insert into node_results (${sql.join(names)}) ${sql.join(rows, sql` union all `)}
-    on conflict (${sql.join(key.map(column => sql.ref(column)))})
-    do update set ${sql.join(changes)} returning 1 as stored`.execute(database)
-  return stored.rows.length > 0
 }
 
 /** A person's decision on a node that waits: it goes on at `due_at`. */
@@ -176,38 +205,50 @@ const shownBytes = 2 * 1024 * 1024
 export async function* writeResults(
   database: Database,
   execution: Pick<ExecutionRow, 'id' | 'status'>,
+  given: readonly ResultKey[],
+  inputOf: (row: Pick<NodeResult, 'node_id' | 'path'>) => Promise<ShownInput>,
 ): AsyncGenerator<string[]> {
-  const keys = (await readKeys(database, execution.id)).toSorted(byBeginning)
+  const keys = given.toSorted(byBeginning)
   let bytes = 0
   for await (const rows of readRows(database, execution.id, keys)) {
-    yield rows.toSorted(byBeginning).map(row => {
+    const written: string[] = []
+    for (const row of rows.toSorted(byBeginning)) {
       bytes += Buffer.byteLength(row.output ?? '')
-      return writeResult(row, execution, bytes <= shownBytes)
-    })
+      const output = bytes <= shownBytes ? row.output : null
+      written.push(writeResult({ ...row, output }, execution, await inputOf(row)))
+    }
+    yield written
   }
 }
 
-type Begun = Pick<NodeResult, 'started_at' | 'node_id' | 'path'>
+type Begun = Pick<NodeResult, 'began' | 'started_at' | 'node_id' | 'path'>
 
-function byBeginning(one: Begun, other: Begun): number {
+/** Those of earlier versions, which are not numbered, first. */
+export function byBeginning(one: Begun, other: Begun): number {
+  if (one.began !== other.began) return (one.began ?? -Infinity) - (other.began ?? -Infinity)
   if (one.started_at !== other.started_at) return one.started_at < other.started_at ? -1 : 1
   if (one.node_id !== other.node_id) return one.node_id < other.node_id ? -1 : 1
   return one.path < other.path ? -1 : 1
 }
 
+/** The input of a node as JSON; cut, or left out, if it is marked so. */
+export interface ShownInput {
+  json: string
+  truncated?: true
+}
+
 /** Outputs and warnings are JSON already. */
-function writeResult(row: NodeResult, execution: { status: string }, isShown: boolean): string {
-  const { node_id, path, duration_ms, attempts, error, output, warnings } = row
+export function writeResult(row: NodeResult, execution: { status: string }, input: ShownInput): string {
+  const { node_id, path, started_at, completed_at, duration_ms, attempts, error, output, warnings } = row
   const others = JSON.stringify({
     node_id,
     path,
     status: shownStatus(row, execution),
-    duration_ms,
-    attempts,
-    error,
-  } satisfies Omit<Execution['node_results'][number], 'output' | 'warnings'>)
-  const shown = (isShown && row.status !== 'looping' && output) || 'null'
-  return `${others.slice(0, -1)},"output":${shown},"warnings":${warnings ?? '[]'}}`
+    ...{ started_at, completed_at, duration_ms, attempts, error },
+    ...(input.truncated && { truncated: true }),
+  } satisfies Omit<Execution['node_results'][number], 'input' | 'output' | 'warnings'>)
+  const shown = (row.status !== 'looping' && output) || 'null'
+  return `${others.slice(0, -1)},"input":${input.json},"output":${shown},"warnings":${warnings ?? '[]'}}`
 }
 
 const deletedRows = 500

@@ -8,7 +8,7 @@ import type { NodeResult } from './engine/plan.ts'
 import { isOpen } from './execution-status.ts'
 import type { ExecutionRow } from './executions.repository.ts'
 import type { ExecutionOptions, StartRequest } from './lifecycle.service.ts'
-import { readResults } from './node-results.repository.ts'
+import { byBeginning, readResults } from './node-results.repository.ts'
 import type { NodeTypes } from './nodes/node-types.ts'
 import type { Definition, Retry } from './workflows.schema.ts'
 import { requireWorkflow } from './workflows.service.ts'
@@ -54,10 +54,15 @@ function reusable(results: readonly NodeResult[], { outgoing, loopOf }: Graph, f
   const next = (id: string) => edgesFrom(id).map(({ target }) => target)
   const repeated = reachable(from === undefined ? [] : [outermost(from)], next)
   const isHandled = (id: string) => edgesFrom(id).some(({ sourceHandle }) => sourceHandle === 'error')
-  return results.filter(({ node_id, path, status }) => {
+  const reused = results.toSorted(byBeginning).filter(({ node_id, path, status }) => {
     const isDone = status === 'complete' || (status === 'errored' && isHandled(node_id))
     return isDone && path === '' && !repeated.has(node_id)
   })
+  return reused.map((result, index) => ({
+    ...result,
+    began: index - reused.length,
+    ended: index - reused.length,
+  }))
 }
 
 function requireUnchanged(results: readonly NodeResult[], former: Definition, { nodes }: Graph): void {

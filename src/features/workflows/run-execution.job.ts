@@ -160,7 +160,7 @@ async function runClaimed(
     runNode: (begun, nodeSignal) =>
       runNode({
         ...begun,
-        scope: scopeOf(begun.place, graph, results, { ...roots, now: new Date(clock.now()).toISOString() }),
+        scope: scopeOf(begun.place, graph, results, { ...roots, now: begun.result.started_at }),
         secrets: secrets[begun.place.node.id] ?? {},
         execution: { id, workflowId, depth },
         types,

@@ -231,14 +231,23 @@ const executionSummary = {
 export const executionSummarySchema = Type.Object(executionSummary, { title: 'ExecutionSummary' })
 export type ExecutionSummary = Static<typeof executionSummarySchema>
 
-const nodeResultSchema = Type.Object({
+export const nodeResultSchema = Type.Object({
   node_id: Type.String(),
   path: Type.String({
     description: 'Indexes of the loop items around the node, such as `2.0`; empty outside of loops.',
   }),
   status: Type.Enum([...nodeStatuses]),
+  started_at: time,
+  completed_at: orNull(time),
   duration_ms: Type.Integer(),
   attempts: Type.Integer(),
+  input: Type.Unknown({
+    description:
+      'The `data` of the node with its templates resolved. Null if the node did not run, its workflow was deleted, or inputs before it were too long.',
+  }),
+  truncated: Type.Optional(
+    Type.Boolean({ description: 'Whether `input` is only a part, of at most 64 KB.' }),
+  ),
   output: Type.Unknown({ description: 'Null once the outputs before it reach 2 MiB.' }),
   error: orNull(Type.String()),
   warnings: Type.Array(Type.String()),
@@ -253,6 +262,16 @@ export type Execution = Static<typeof executionSchema>
 export const executedSchema = Type.Object({
   ...Type.Partial(executionSchema).properties,
   ...startedSchema.properties,
+})
+
+export const nodeResultQuery = Type.Object({
+  path: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description:
+        'Path of the run in loops, such as `2.0`, and a part of `input` or `output`, such as `input.body.rows[0]`: `2.0.input.body`.',
+    }),
+  ),
 })
 
 export const executionListQuery = Type.Object({

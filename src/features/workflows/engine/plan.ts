@@ -19,6 +19,10 @@ export interface NodeResult {
   due_at: string | null
   started_at: string
   duration_ms: number
+  /** See the columns of the table. */
+  began: number | null
+  ended: number | null
+  completed_at: string | null
 }
 
 /** By `keyOf` their node and path. */

@@ -1,5 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { turn } from '#platform/event-loop/turns.ts'
+import { hasEnded } from '../execution-status.ts'
 import type { Graph } from './graph.ts'
 import type { NodeResult, Outcome, Place, Plan, Results } from './plan.ts'
 import { awaitsDecision, createPlanner, keyOf, sizeOf } from './plan.ts'
@@ -66,11 +67,12 @@ async function runNodes(segment: Segment): Promise<Outcome | Pause> {
     signal.throwIfAborted()
     const next = await planner.plan()
     const now = clock.now()
-    for (const end of next.loops) journal.note(loopResult(end, results, now))
+    for (const end of next.loops) journal.note(loopResult(end, results, now), now)
     if (next.loops.length > 0) continue
     const decisions = await lookForDecisions(next)
-    const begun = beginnings(next, results, running, now)
-    for (const { result } of begun) journal.note(result)
+    const begun = beginnings(next, results, running, now).map(one => {
+      return { ...one, result: journal.note(one.result, now) }
+    })
     await journal.record()
     if (next.end !== undefined) return next.end
     if (journal.isFull(next.ahead)) return { failed: '', error: tooMuch }
@@ -82,7 +84,7 @@ async function runNodes(segment: Segment): Promise<Outcome | Pause> {
     if (running.size === 0 && pause >= shortPauseMs) return { waitsFor: next.waiting.map(keyAt) }
     for (const ended of await ends.within(Math.min(pause, decisions))) {
       running.delete(keyOf(ended.node_id, ended.path))
-      journal.note(ended)
+      journal.note(ended, clock.now())
     }
   }
 }
@@ -110,13 +112,19 @@ function createLookForDecisions({ results, readWaiting }: Segment, changed: (res
 function createJournal({ results, record }: Segment, changed: (result: NodeResult) => void) {
   const unrecorded = new Map<string, NodeResult>()
   let bytes = results.values().reduce((sum, result) => sum + sizeOf(result), 0)
+  let count = results.values().reduce((most, { began, ended }) => Math.max(most, began ?? 0, ended ?? 0), 0)
   return {
-    note(result: NodeResult): void {
+    /** Returns it with its place in the order of beginnings and ends. */
+    note(given: NodeResult, now: number): NodeResult {
+      const result = { ...given, began: given.began ?? ++count }
+      if (hasEnded(given))
+        Object.assign(result, { ended: ++count, completed_at: new Date(now).toISOString() })
       const key = keyOf(result.node_id, result.path)
       bytes += sizeOf(result) - sizeOf(results.get(key))
       results.set(key, result)
       unrecorded.set(key, result)
       changed(result)
+      return result
     },
     async record(): Promise<void> {
       if (unrecorded.size > 0 && !(await record([...unrecorded.values()]))) throw new Overtaken()
@@ -204,6 +212,9 @@ const empty = {
   warnings: null,
   due_at: null,
   duration_ms: 0,
+  began: null,
+  ended: null,
+  completed_at: null,
 }
 
 function loopResult(place: Plan['loops'][number], results: Results, now: number): NodeResult {

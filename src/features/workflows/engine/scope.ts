@@ -14,30 +14,36 @@ export interface Scope extends TemplateScope {
   loop: { item: unknown; index: number } | null
 }
 
-/** Outputs are those of the same items, where there are any, and are parsed when they are read. */
+/**
+ * Outputs are those of the same items, where there are any, and are parsed when they are read. A node that has begun reads
+ * those of the nodes that had ended before, at all attempts.
+ */
 export function scopeOf(
   { node, path }: Place,
   graph: Graph,
   results: Results,
   roots: Record<string, unknown> & { input: object },
+  loop = loopItem({ node, path }, graph, results),
 ): Scope {
   let nodes: Scope['nodes'] | undefined
   return {
     ...roots,
     get nodes() {
       const isPayload = (id: string) => hasAliases(roots.input) && graph.nodes.get(id)?.type === 'trigger'
-      nodes ??= outputsOf(resultsAt(path, graph, results), isPayload)
+      nodes ??= outputsOf(resultsAt({ node, path }, graph, results), isPayload)
       return nodes
     },
-    loop: loopItem(graph.loopOf.get(node.id), path, results),
+    loop,
   }
 }
 
 /** The results that nodes can read at a path, by the id of their node. */
-function resultsAt(path: string, graph: Graph, results: Results): Map<string, NodeResult> {
+function resultsAt({ node, path }: Place, graph: Graph, results: Results): Map<string, NodeResult> {
   const paths = pathsFrom(path)
+  const began = results.get(keyOf(node.id, path))?.began ?? Number.POSITIVE_INFINITY
+  const isReadable = (result: NodeResult) => hasEnded(result) && (result.ended ?? 0) < began
   const found = [...graph.nodes.keys()].flatMap(id => {
-    const result = paths.map(outer => results.get(keyOf(id, outer))).find(one => one && hasEnded(one))
+    const result = paths.map(outer => results.get(keyOf(id, outer))).find(one => one && isReadable(one))
     return result === undefined ? [] : [[id, result] as const]
   })
   return new Map(found)
@@ -81,12 +87,13 @@ function outputOf(result: NodeResult): unknown {
 }
 
 /** `2.0`, `2` and the empty path. */
-function pathsFrom(path: string): string[] {
+export function pathsFrom(path: string): string[] {
   const parts = path === '' ? [] : path.split('.')
   return [...parts.map((_, index) => parts.slice(0, parts.length - index).join('.')), '']
 }
 
-function loopItem(loop: string | undefined, path: string, results: Results): Scope['loop'] {
+function loopItem({ node, path }: Place, graph: Graph, results: Results): Scope['loop'] {
+  const loop = graph.loopOf.get(node.id)
   const [outer = ''] = pathsFrom(path).slice(1)
   const result = loop === undefined ? undefined : results.get(keyOf(loop, outer))
   if (result === undefined) return null

@@ -24,6 +24,10 @@ export type ChatParts = Pick<ChatFeature, 'questions' | 'answering' | 'answerAlo
 export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
   defineNode(schema, {
     literal: ['message', 'system_prompt'],
+    show: async ({ message, system_prompt }, templates) => ({
+      message: await templates.fill(message),
+      ...(system_prompt !== undefined && { system_prompt: await templates.fill(system_prompt) }),
+    }),
     timeoutSeconds: 300,
     async run({ agent, data, templates, signal }) {
       const { message, system_prompt = '', model, tools = true, conversation_id } = data

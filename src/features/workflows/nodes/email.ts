@@ -28,6 +28,12 @@ const schema = nodeData({
 export const createEmail = ({ sendMail }: Pick<ChannelsService, 'sendMail'>) =>
   defineNode(schema, {
     literal: addressKeys,
+    async show(data, templates) {
+      const shown: Record<string, unknown> = {}
+      for (const name of addressKeys)
+        if (data[name] !== undefined) shown[name] = await templates.resolve(data[name])
+      return shown
+    },
     async run({ agent, data, templates, key, signal }) {
       const { subject, body, html } = data
       const addressed: Partial<Record<(typeof addressKeys)[number], Filled[]>> = {}

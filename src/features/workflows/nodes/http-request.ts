@@ -45,6 +45,18 @@ const passing: readonly number[] = [408, 425, 429]
 export const createHttpRequest = (outbound: Outbound) =>
   defineNode(schema, {
     literal: ['url', 'headers', 'body'],
+    async show({ url, headers, body }, templates) {
+      const shown: Record<string, string> = {}
+      for (const [name, value] of Object.entries(headers ?? {})) shown[name] = await templates.fill(value)
+      const [, type] = Object.entries(shown).find(([name]) => name.toLowerCase() === 'content-type') ?? []
+      const isText = typeof body === 'string'
+      const content = isText ? await encodeRequestBody(body, type, templates) : undefined
+      return {
+        url: await addressOf({ url }, templates),
+        ...(headers && { headers: shown }),
+        ...(body !== undefined && { body: isText ? content?.body : await templates.resolve(body) }),
+      }
+    },
     problem: data => addressProblem(data) ?? headersProblem(data) ?? bodyProblem(data),
     protect(data, before, at) {
       const isSameOrigin = before !== undefined && originOf(before.data) === originOf(data)

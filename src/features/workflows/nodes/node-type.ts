@@ -31,6 +31,8 @@ export interface NodeType<Data = never> {
   literal?: readonly string[]
   /** Keys of `data` in which braces have no meaning. */
   verbatim?: readonly string[]
+  /** The literal keys as `run` resolves them, without secrets, to be shown as the input of the node. */
+  show?(data: Data, templates: Templates): Promise<object>
   /** Seconds; 30 unless given. */
   timeoutSeconds?: number
   /**

@@ -14,16 +14,22 @@ import { isLiteral } from './node-type.ts'
  */
 export async function resolveData(type: NodeType, data: object, templates: Templates) {
   const { schema, missing } = type
+  const resolved = await resolveTemplates(type, data, templates)
+  const problem = problemOf(schema, resolved) ?? missing?.(resolved as never)
+  if (problem !== undefined) throw invalid(problem.field, problem.issue)
+  return resolved
+}
+
+/** The same of any data, whether it matches the schema or not. */
+export async function resolveTemplates(type: NodeType, data: object, templates: Templates) {
+  const { schema } = type
   const entries = Object.entries(data)
   for (const entry of entries)
     if (!isLiteral(type, entry[0]))
       entry[1] = await resolveAs(schema.properties[entry[0]], entry[1], templates)
   const isGiven = ([key, value]: [string, unknown]) =>
     schema.required?.includes(key) || (value !== null && value !== '')
-  const resolved = Object.fromEntries(entries.filter(isGiven))
-  const problem = problemOf(schema, resolved) ?? missing?.(resolved as never)
-  if (problem !== undefined) throw invalid(problem.field, problem.issue)
-  return resolved
+  return Object.fromEntries(entries.filter(isGiven))
 }
 
 async function resolveAs(

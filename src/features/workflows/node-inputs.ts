@@ -1,0 +1,225 @@
+import { AppError, invalid, notFound } from '#platform/errors.ts'
+import { turn } from '#platform/event-loop/turns.ts'
+import { parseJson } from '#platform/exact-json.ts'
+import { createTemplates, namesOf } from '#platform/templates/resolve-templates.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { readGraph, upTo } from './engine/graph.ts'
+import type { NodeResult } from './engine/plan.ts'
+import { keyOf } from './engine/plan.ts'
+import { pathsFrom, scopeOf } from './engine/scope.ts'
+import { rootsOf } from './execution-roots.ts'
+import type { ExecutionRow } from './executions.repository.ts'
+import type { ExecutionOptions } from './lifecycle.service.ts'
+import type { ResultKey, ShownInput } from './node-results.repository.ts'
+import { readKeys, readRows, writeResult } from './node-results.repository.ts'
+import type { NodeTypes } from './nodes/node-types.ts'
+import { resolveTemplates } from './nodes/resolve-data.ts'
+import { findVersion } from './workflows.repository.ts'
+
+const shownBytes = 64 * 1024
+/** Of outputs read and inputs resolved for one answer. */
+const workBytes = 8 * 1024 * 1024
+/** Of outputs that `{{nodes}}` as a whole may have. */
+const maxTogether = 1024 * 1024
+
+type Agent = Pick<AgentHandle, 'agentId' | 'db'>
+
+interface Inputs {
+  /** Undefined where a node was given none here, or it is not known any more. */
+  of(nodeId: string, path: string): Promise<unknown>
+  /** Bytes of the outputs that were read so far. */
+  readBytes(): number
+}
+
+/**
+ * The inputs of nodes, which are not stored: they are resolved again from the version of the workflow and the outputs that
+ * each node could read. Secrets are masked in a version.
+ */
+export async function createInputs(
+  agent: Agent,
+  types: NodeTypes,
+  execution: ExecutionRow,
+  keys: readonly ResultKey[],
+): Promise<Inputs> {
+  const { db } = agent
+  const { pinned = {}, stop_after } = parseJson(execution.options) as ExecutionOptions
+  const version = await findVersion(db, execution.workflow_id, execution.version)
+  const definition = version ?? { nodes: [], edges: [] }
+  const { graph } = readGraph(stop_after === undefined ? definition : upTo(definition, stop_after))
+  const roots = rootsOf(agent, execution)
+  const stored = new Map(keys.map(key => [keyOf(key.node_id, key.path), key]))
+  const results = new Map<string, NodeResult>([...stored].map(([at, key]) => [at, { ...unread, ...key }]))
+  const read = new Set<string>()
+  const items = new Map<string, Promise<unknown>>()
+  let readBytes = 0
+
+  /** Reads the outputs that the templates of a text may name. */
+  async function readOutputs(text: string, path: string): Promise<void> {
+    const named = new Set([...text.matchAll(outputNames)].map(([, id = '']) => id))
+    const ids = /\bnodes\s*\}\}/.test(text)
+      ? [...graph.nodes.keys()]
+      : [...graph.nodes.keys()].filter(id => named.has(id))
+    const wanted = ids
+      .flatMap(id => pathsFrom(path).flatMap(outer => stored.get(keyOf(id, outer)) ?? []))
+      .filter(key => !read.has(keyOf(key.node_id, key.path)))
+    const bytes = wanted.reduce((sum, key) => sum + key.bytes, 0)
+    // As a whole they were refused.
+    if (ids.length > named.size && bytes > maxTogether) return
+    readBytes += bytes
+    for (const key of wanted) read.add(keyOf(key.node_id, key.path))
+    for await (const rows of readRows(db, execution.id, wanted))
+      for (const row of rows) results.set(keyOf(row.node_id, row.path), row)
+  }
+
+  function itemsOf(loop: string, path: string): Promise<unknown> {
+    const at = keyOf(loop, path)
+    const known = items.get(at) ?? inputOf(loop, path).then(input => Object(input).items)
+    items.set(at, known)
+    return known
+  }
+
+  async function loopOf(id: string, path: string) {
+    const loop = graph.loopOf.get(id)
+    if (loop === undefined) return null
+    const index = Number(path.split('.').at(-1))
+    const all = await itemsOf(loop, pathsFrom(path)[1] ?? '')
+    return { item: (Array.isArray(all) ? all[index] : undefined) ?? null, index }
+  }
+
+  async function inputOf(id: string, path: string): Promise<unknown> {
+    const [node, result] = [graph.nodes.get(id), results.get(keyOf(id, path))]
+    const type = node && types.get(node.type)
+    if (!(node && type && result) || Object.hasOwn(pinned, id) || (result.began ?? 0) < 0) return undefined
+    const text = JSON.stringify(node.data)
+    await readOutputs(text, path)
+    const loop = text.includes('loop') ? await loopOf(id, path) : null
+    const own = { ...roots, now: result.started_at }
+    const templates = createTemplates(scopeOf({ node, path }, graph, results, own, loop))
+    const shown = await type.show?.(node.data as never, templates)
+    return { ...(await resolveTemplates(type, node.data, templates)), ...shown }
+  }
+
+  return {
+    readBytes: () => readBytes,
+    // The error of a node says why its templates could not be resolved.
+    of: (id, path) =>
+      inputOf(id, path).catch(error => {
+        if (!(error instanceof AppError)) throw error
+      }),
+  }
+}
+
+/** `nodes.id`, `nodes["id"]` and `nodes['id']`, in JSON. */
+const outputNames = /\bnodes[^A-Za-z0-9_-]{1,4}([A-Za-z0-9_-]+)/g
+
+const unread = {
+  attempts: 0,
+  handle: null,
+  output: null,
+  error: null,
+  warnings: null,
+  due_at: null,
+  duration_ms: 0,
+  completed_at: null,
+} satisfies Partial<NodeResult>
+
+/** Inputs as an execution shows them: cut, and none once they are much work together. */
+export function shownInputs(
+  inputs: Inputs,
+): (key: Pick<ResultKey, 'node_id' | 'path'>) => Promise<ShownInput> {
+  let resolvedBytes = 0
+  return async ({ node_id, path }) => {
+    if (resolvedBytes + inputs.readBytes() > workBytes) return { json: 'null', truncated: true }
+    const input = await inputs.of(node_id, path)
+    const json = JSON.stringify(input ?? null)
+    resolvedBytes += json.length
+    await turn()
+    if (Buffer.byteLength(json) <= shownBytes) return { json }
+    return { json: JSON.stringify(cut(input, { bytes: shownBytes })), truncated: true }
+  }
+}
+
+/** The beginning of a JSON value, of at most so many bytes of JSON, with its objects and lists closed. */
+export function cut(value: unknown, left: { bytes: number }): unknown {
+  if (typeof value === 'string') {
+    let shown = value.slice(0, Math.max(0, left.bytes - 2))
+    for (let bytes = bytesOf(shown); bytes > left.bytes && shown !== ''; bytes = bytesOf(shown))
+      shown = shown.slice(0, Math.floor((shown.length * Math.max(0, left.bytes)) / bytes))
+    shown = shown.toWellFormed()
+    left.bytes -= bytesOf(shown) + 1
+    return shown
+  }
+  left.bytes -= 3
+  if (typeof value !== 'object' || value === null) {
+    left.bytes -= bytesOf(value)
+    return value
+  }
+  const isList = Array.isArray(value)
+  const kept: [string, unknown][] = []
+  for (const name of Object.keys(value)) {
+    const nameBytes = isList ? 0 : bytesOf(name) + 1
+    if (left.bytes <= nameBytes + 2) break
+    left.bytes -= nameBytes
+    kept.push([name, cut(Object(value)[name], left)])
+  }
+  return isList ? kept.map(([, entry]) => entry) : Object.fromEntries(kept)
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? 'null')
+}
+
+/** The result of one run of a node with its whole input and output, or with the part of them that `path` names. */
+export async function writeNode(
+  agent: Agent,
+  types: NodeTypes,
+  execution: ExecutionRow,
+  nodeId: string,
+  path = '',
+): Promise<string> {
+  const { run, part } = readPath(path)
+  const keys = await readKeys(agent.db, execution.id)
+  const key = findRun(
+    keys.filter(({ node_id }) => node_id === nodeId),
+    run,
+  )
+  for await (const [row] of readRows(agent.db, execution.id, [key])) {
+    if (row === undefined) break
+    const input = await (await createInputs(agent, types, execution, keys)).of(nodeId, key.path)
+    const [root, ...names] = part
+    const output =
+      root === 'output' ? JSON.stringify(partOf(parseJson(row.output ?? 'null'), names)) : row.output
+    const shown = root === 'input' ? partOf(input, names) : input
+    return writeResult({ ...row, output }, execution, { json: JSON.stringify(shown ?? null) })
+  }
+  throw notFound('Result of the node')
+}
+
+/** The indexes of loop items at the beginning, and the rest, which begins with `input` or `output`. */
+function readPath(path: string): { run: string | undefined; part: string[] } {
+  const names = path === '' ? [] : namesOf(path)
+  const start = names.findIndex(name => !/^\d+$/.test(name))
+  const run = names.slice(0, start < 0 ? names.length : start)
+  const part = names.slice(run.length)
+  if (part.length > 0 && !['input', 'output'].includes(part[0] ?? ''))
+    throw invalid('path', 'must be the path of a run, a part of input or output, or both: 2.0.input.body')
+  return { run: run.length === 0 ? undefined : run.join('.'), part }
+}
+
+function findRun(runs: readonly ResultKey[], path: string | undefined): ResultKey {
+  const [only, ...others] = path === undefined ? runs : runs.filter(run => run.path === path)
+  if (only === undefined) throw notFound('Result of the node')
+  if (others.length > 0) throw invalid('path', 'is required: the node has run several times, as in 2.0')
+  return only
+}
+
+/** @throws NOT_FOUND */
+function partOf(value: unknown, names: readonly string[]): unknown {
+  let part = value
+  for (const name of names) {
+    if (typeof part !== 'object' || part === null || !Object.prototype.propertyIsEnumerable.call(part, name))
+      throw notFound('Part of the node')
+    part = Object(part)[name]
+  }
+  return part
+}
