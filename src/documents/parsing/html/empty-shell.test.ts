@@ -14,6 +14,15 @@ describe('an empty shell is a page', () => {
       'that asks for JavaScript',
       `${text(600)}<noscript>Please enable JavaScript to go on.</noscript>${script}`,
     ],
+    ['that says it is loading', `${text(600)}<div id="root"><p>Loading…</p></div>${script}`],
+    ['with a skeleton', `${text(600)}<div class="card-skeleton"><i></i></div>${script}`],
+    ['with a spinner', `${text(600)}<div class="MuiSpinner-root"></div>${script}`],
+    ['that is busy', `${text(600)}<section aria-busy="true"></section>${script}`],
+    ['with an empty main part', `${text(600)}<main></main>${script}`],
+    [
+      'with a long menu',
+      `<nav>${text(2000)}</nav><footer>${text(900)}</footer><div id="app"></div>${script}`,
+    ],
     ['of a module', '<app-root></app-root><script type="module">import "/app.js"</script>'],
   ])('%s', (_what, body) => {
     expect(isEmptyShell(parseHtml(`<title>App</title><body>${body}`))).toBe(true)
@@ -25,6 +34,8 @@ describe('an empty shell is a page', () => {
     ['that says something', `${text(300)}${script}`],
     ['whose frame is filled', `<div id="root">${text(300)}</div>${script}`],
     ['that says much, with a frame for more', `${text(1200)}<div id="app"></div>${script}`],
+    ['with a hidden spinner', `${text(600)}<div class="loader" style="display: none"></div>${script}`],
+    ['with a picture that comes late', `${text(600)}<i class="lazy-loading"></i>${script}`],
     [
       'that says much, and more with JavaScript',
       `${text(1200)}<noscript>Enable JavaScript</noscript>${script}`,

@@ -1,22 +1,30 @@
 import type { HtmlDocument, HtmlElement, HtmlNode } from './html-tree.ts'
 import { elementsOf, textOf } from './html-tree.ts'
+import {
+  besides,
+  busyName,
+  loadingLine,
+  longestLine,
+  mountIds,
+  mountNames,
+  someText,
+} from './placeholders.ts'
 
-/** Characters: a page with fewer is empty, and one with more is not, even if its scripts add text. */
+/** Characters: a page with fewer is empty; and of names that are looked at. */
 const littleText = 200
-const someText = 1000
+const longestNames = 500
 
 const unseen = new Set(['script', 'style', 'noscript', 'template', 'title', 'head'])
-/** Where usual frameworks put what their scripts write. */
-const mounts = new Set(['root', 'app', '__next', '__nuxt', '___gatsby', 'svelte'])
+const unseenOrBesides = new Set([...unseen, ...besides])
 
 /** Whether scripts would write what the page is about: as it was sent, it says next to nothing. */
 export function isEmptyShell({ root, body }: HtmlDocument): boolean {
   const elements = elementsOf(root)
   if (!elements.some(isProgram)) return false
-  const length = seenLength(body)
+  if (seenLength(body) < littleText) return true
   return (
-    length < littleText ||
-    (length < someText && elements.some(one => isEmptyMount(one) || demandsScripts(one)))
+    seenLength(body, unseenOrBesides) < someText &&
+    elements.some(one => isEmptyMount(one) || isBusy(one) || demandsScripts(one) || isLoadingLine(one))
   )
 }
 
@@ -26,7 +34,22 @@ function isProgram({ name, attributes: { type = '' } }: HtmlElement): boolean {
 
 function isEmptyMount(element: HtmlElement): boolean {
   const { name, attributes } = element
-  return (mounts.has(attributes.id ?? '') || name === 'app-root') && seenLength(element) === 0
+  return (mountIds.has(attributes.id ?? '') || mountNames.has(name)) && seenLength(element) === 0
+}
+
+/** A skeleton or a spinner, unless it is hidden. */
+function isBusy(element: HtmlElement): boolean {
+  const { class: classes = '', id = '', hidden, style = '' } = element.attributes
+  if (hidden !== undefined || /display:\s*none/i.test(style) || seenLength(element) > 0) return false
+  return (
+    element.attributes['aria-busy'] === 'true' || busyName.test(`${classes} ${id}`.slice(0, longestNames))
+  )
+}
+
+function isLoadingLine({ name, children }: HtmlElement): boolean {
+  if (unseen.has(name)) return false
+  const lines = children.filter(child => typeof child === 'string').map(line => line.trim().toLowerCase())
+  return lines.some(line => line.length <= longestLine && loadingLine.test(line))
 }
 
 function demandsScripts(element: HtmlElement): boolean {
@@ -37,11 +60,11 @@ function demandsScripts(element: HtmlElement): boolean {
 }
 
 /** Characters other than blanks. */
-function seenLength(element: HtmlElement): number {
+function seenLength(element: HtmlElement, leftOut = unseen): number {
   let length = 0
   const nodes: HtmlNode[] = [element]
   for (const node of nodes)
     if (typeof node === 'string') length += node.replace(/\s+/g, '').length
-    else if (!unseen.has(node.name)) nodes.push(...node.children)
+    else if (!leftOut.has(node.name)) nodes.push(...node.children)
   return length
 }

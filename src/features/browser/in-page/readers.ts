@@ -4,6 +4,8 @@
  * types just the parts that they use are declared. Each bounds what it returns.
  */
 
+import { settling } from './settling.ts'
+
 interface PageElement {
   type?: string
   value?: unknown
@@ -85,8 +87,7 @@ export const readers = {
     return weight + (document.body?.textContent.length ?? 0) / characters
   },
 
-  /** Characters that can be seen. */
-  textLength: () => document.body?.innerText?.trim().length ?? 0,
+  settling,
 
   /** The text, attribute or value of an element, cut to so many bytes of UTF-8. */
   text(root: unknown, { attribute, bytes }: { attribute: string; bytes: number }): PageText {

@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Page } from 'playwright-core'
 import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import { createForwardProxy } from '#platform/outbound/forward-proxy.ts'
@@ -11,11 +9,14 @@ import type { Browsers, UsedBrowser } from '../chromium/browsers.ts'
 import { read } from '../in-page/read.ts'
 import { BrowserSession } from '../sessions/browser-session.ts'
 import { usualUserAgent } from '../sessions/user-agent.ts'
+import { untilSettled, watchTraffic } from './until-settled.ts'
 
 export interface RenderedPage {
   /** After redirects, also those by scripts. */
   url: string
   html: string
+  /** What it shows in the place of its content, since its scripts wrote no more in time; null if it has that. */
+  placeholder: string | null
 }
 
 /**
@@ -34,12 +35,10 @@ interface Dependencies {
   clock: Clock
 }
 
-/** Pages that are rendered at a time, and of one agent. */
-const places = { all: 2, ofAgent: 1 }
-/** Milliseconds. */
-const limits = { page: 20_000, settled: 8000, between: 100 }
-/** How often a page without text must be found unchanged, until it is one that has none. */
-const stillWithoutText = 8
+/** Pages that are rendered at a time, and of one agent: most of the time they wait. */
+const places = { all: 4, ofAgent: 2 }
+/** Milliseconds: a page that opens just in time may take ten seconds more to settle. */
+const limits = { opened: 20_000, page: 32_000 }
 /** Bytes of a page, more than a crawl takes; a longer one is cut. */
 const maxHtml = 6 * 1024 * 1024
 const unneeded = new Set(['image', 'font', 'media'])
@@ -65,7 +64,7 @@ export function createPageRenderer({ browsers, connect, clock }: Dependencies): 
     }
     try {
       const session = await BrowserSession.open({ ...about, browser, proxy, storageState: undefined, clock })
-      const rendered = session.inTurn(() => render(session, url))
+      const rendered = session.inTurn(() => render(session, url, clock))
       return await within(rendered, limits.page, signal).finally(() => session.close())
     } finally {
       await proxy.close()
@@ -87,15 +86,18 @@ export function createPageRenderer({ browsers, connect, clock }: Dependencies): 
   }
 }
 
-async function render(session: BrowserSession, url: string): Promise<RenderedPage> {
+async function render(session: BrowserSession, url: string, clock: Clock): Promise<RenderedPage> {
   const page = await session.page()
+  const traffic = watchTraffic(page, clock)
+  let placeholder: string | null
   await page.route('**/*', async route => {
     const isUnneeded = unneeded.has(route.request().resourceType())
     await (isUnneeded ? route.abort() : route.continue()).catch(() => {})
   })
   try {
-    await page.goto(url, { waitUntil: 'domcontentloaded', timeout: limits.page })
-    await untilWritten(page)
+    const answer = await page.goto(url, { waitUntil: 'domcontentloaded', timeout: limits.opened })
+    const sent = await answer?.text().catch(() => undefined)
+    placeholder = await untilSettled(page, { sent, traffic, clock })
   } catch (error) {
     throw reasonOf(session, url) ?? error
   }
@@ -107,27 +109,7 @@ async function render(session: BrowserSession, url: string): Promise<RenderedPag
     { attribute: 'document', bytes: maxHtml },
     limits.page,
   )
-  return { url: page.url(), html: text ?? '' }
-}
-
-/** Until there is text that no longer grows, and nothing more of it is on its way. */
-async function untilWritten(page: Page): Promise<void> {
-  const underWay = new Set<unknown>()
-  page.on('request', request => {
-    if (/^(?:fetch|xhr|script)$/.test(request.resourceType())) underWay.add(request)
-  })
-  for (const event of ['requestfinished', 'requestfailed'] as const)
-    page.on(event as 'requestfinished', request => underWay.delete(request))
-  const end = performance.now() + limits.settled
-  let before = -1
-  let still = 0
-  while (performance.now() < end) {
-    const length = await read(page, 'textLength', undefined, limits.settled).catch(() => 0)
-    still = length === before && underWay.size === 0 ? still + 1 : 0
-    if (still >= (length > 0 ? 1 : stillWithoutText)) return
-    before = length
-    await delay(limits.between)
-  }
+  return { url: page.url(), html: text ?? '', placeholder }
 }
 
 function reasonOf(session: BrowserSession, url: string): AppError | undefined {

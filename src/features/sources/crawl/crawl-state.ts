@@ -9,6 +9,7 @@ import type { ReadPage } from './crawl.worker.ts'
 import type { CrawlThreads } from './crawl-threads.ts'
 import type { FetchedPage, NoPage } from './fetch-page.ts'
 import type { PageIndexer } from './index-page.ts'
+import type { WrittenPage } from './render-visit.ts'
 import type { HostGates } from './site/host-gates.ts'
 import type { SitemapPages, SiteRules } from './site/site-rules.ts'
 import type { UrlPatterns } from './site/url-patterns.ts'
@@ -31,7 +32,7 @@ export interface Site {
   outbound: Outbound
   /** Which pages a browser has to render, and how. */
   render: CrawlConfig['render']
-  renderPage(url: string, signal: AbortSignal): Promise<{ url: string; html: string }>
+  renderPage(url: string, signal: AbortSignal): Promise<WrittenPage>
   threads: CrawlThreads
   gates: HostGates
   /** Addresses that pages of this run name as their own, with whether nothing is there. */

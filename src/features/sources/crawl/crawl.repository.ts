@@ -142,13 +142,13 @@ export async function countPages(db: Database, sourceIds: readonly string[]): Pr
   return new Map(rows.map(({ source_id, count }) => [source_id, Number(count)]))
 }
 
-/** URLs that became no page, or whose last good copy was kept, with the reason, in the order of the crawl. */
+/** URLs that became no page, or not a whole one of now, with the reason, in the order of the crawl. */
 export async function failuresOf(db: Database, sourceId: string): Promise<PageFailure[]> {
   const rows = await db
     .selectFrom('crawl_queue')
     .select(['url', 'reason'])
     .where('source_id', '=', sourceId)
-    .where('state', 'in', reportedStates)
+    .where(({ eb, or }) => or([eb('state', 'in', reportedStates), eb('reason', 'is not', null)]))
     .orderBy('position')
     .limit(crawlLimits.failuresShown)
     .execute()

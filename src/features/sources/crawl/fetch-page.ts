@@ -33,6 +33,8 @@ export interface FetchedPage {
   etag: string | null
   lastModified: string | null
   robotsTag: string
+  /** Why a browser may not have read all of it. */
+  unfinished?: string | undefined
 }
 
 export interface Validators {

@@ -9,7 +9,14 @@ export type RenderPage = (
   agentId: string,
   url: string,
   options: { signal: AbortSignal },
-) => Promise<{ url: string; html: string }>
+) => Promise<WrittenPage>
+
+export interface WrittenPage {
+  url: string
+  html: string
+  /** What it still shows in the place of its content; null if it has that. */
+  placeholder: string | null
+}
 
 /**
  * The page as its scripts write it, where the crawl wants that; undefined where the page stays as it was sent, as it also does
@@ -33,8 +40,10 @@ export async function renderVisit(
     if (body.length > crawlLimits.pageBytes)
       return { kind: 'skipped', url: fetched.url, reason: 'Its scripts make it too large.' }
     const contentType = 'text/html; charset=utf-8'
+    const unfinished =
+      page.placeholder === null ? undefined : `Within 10 s its scripts wrote ${page.placeholder}.`
     // That what was sent has not changed says nothing about what its scripts write.
-    return { ...fetched, url: page.url, body, contentType, etag: null, lastModified: null }
+    return { ...fetched, url: page.url, body, contentType, etag: null, lastModified: null, unfinished }
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof AppError)) throw error

@@ -51,7 +51,7 @@ async function settledAmong(site: Settling, visited: readonly Visited[]): Promis
 
 function settledNew({ embedding }: Settling, { entry, visit, document }: NewPage, chunks: number): Settled {
   const page = pageOf(entry, visit, { document, embedding, chunks })
-  return { entry, state: 'changed', document, page, links: page.links }
+  return { entry, state: 'changed', document, page, links: page.links, ...remarkOn(visit) }
 }
 
 /** Until the crawl has ended. */
@@ -87,17 +87,27 @@ async function settledPage(
   const document = documentOfPage(url)
   if (read.omitted !== undefined) {
     const page = leadingOn({ url, requested_url: entry.url, fetched_url: fetched.url, links })
-    return { state: 'skipped', reason: read.omitted, document, page, links }
+    return { state: 'skipped', reason: fetched.unfinished ?? read.omitted, document, page, links }
   }
   if (await isFound(db, sourceId, document)) return { state: 'same', links }
 
   const stored = await findPage(db, sourceId, { document })
   const state = stored?.content_hash === read.hash ? 'unchanged' : 'changed'
+  if (fetched.unfinished !== undefined && stored !== undefined && state === 'changed') {
+    const kept = await keptOrFailed(site, entry, { url, reason: fetched.unfinished })
+    if (kept.state === 'kept') return kept
+  }
   const isIndexed = state === 'unchanged' && stored?.embedding === embedding
   const chunks = isIndexed ? stored.chunks : await site.index.replace({ document, ...read })
   if (chunks === undefined)
     return await keptOrFailed(site, entry, { url, reason: 'It takes too much time or memory to read.' })
-  return { state, document, page: pageOf(entry, visit, { document, embedding, chunks }), links }
+  const page = pageOf(entry, visit, { document, embedding, chunks })
+  return { state, document, page, links, ...remarkOn(visit) }
+}
+
+/** A page is a page also with a placeholder in it, but no one should take it for whole. */
+function remarkOn({ fetched: { unfinished } }: VisitedPage): Pick<Settled, 'reason'> {
+  return unfinished === undefined ? {} : { reason: `${unfinished} It is kept as it was then.` }
 }
 
 function pageOf(
