@@ -8,6 +8,7 @@ import { makeAgent } from '#test/support/agents.ts'
 import { openSession } from '#test/support/browser-stage.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
+import { openChannel } from '#test/support/cast-client.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { passTime } from '#test/support/pass-time.ts'
@@ -126,8 +127,14 @@ describe('a recording', () => {
       status: 'closed',
       recording: recording.meta.size > 0 ? { size: recording.meta.size } : null,
     })
-    const start = Math.min(...recording.events.map(({ timestamp }) => timestamp))
+    // The empty tab before is left out.
+    const start = recording.events.filter(({ type }) => type === 2)[1]?.timestamp ?? expect.unreachable()
     const page = await openReplay(own)
+    expect(await page.locator('#address').innerText()).toBe(`${site.url}/`)
+    await eventually(async () => expect(await textOf(page)).toContain('Pear'))
+    await page.locator('#position').focus()
+    await page.keyboard.press('Home')
+    await eventually(async () => expect(await textOf(page)).toContain('Pear'))
     for (const { at, text, name } of moments.toReversed()) {
       await page
         .locator('#position')
@@ -149,6 +156,153 @@ describe('a recording', () => {
     await page.locator('#play').click()
     await eventually(async () => expect(await page.locator('#play').innerText()).toBe('Play'))
   })
+})
+
+/** Changes that no observer of the DOM sees, and what shows them: in the page, and in its replay. */
+const colorOf = (selector: string, root = 'document') =>
+  `getComputedStyle(${root}.querySelector('${selector}')).color`
+const fieldOf = (id: string, property = 'value') => `document.getElementById('${id}').${property}`
+const inHost = (host: string) => `document.querySelector('#${host}').shadowRoot`
+const silentChanges: [name: string, script: string, shown: string][] = [
+  ['a rule is inserted', `own.sheet.insertRule('#a { color: rgb(1, 0, 0) }')`, colorOf('#a')],
+  [
+    'a rule is appended',
+    `own.sheet.insertRule('#b { color: rgb(2, 0, 0) }', own.sheet.cssRules.length)`,
+    colorOf('#b'),
+  ],
+  ['a rule is deleted', `own.sheet.deleteRule(2)`, colorOf('#c')],
+  ['a declaration is set', `rule('#d').style.setProperty('color', 'rgb(4, 0, 0)')`, colorOf('#d')],
+  ['a declaration is assigned', `rule('#e').style.color = 'rgb(5, 0, 0)'`, colorOf('#e')],
+  ['declarations are replaced', `rule('#f').style.cssText = 'color: rgb(6, 0, 0)'`, colorOf('#f')],
+  ['a selector is changed', `rule('#g').selectorText = '#h'`, `${colorOf('#g')} + ${colorOf('#h')}`],
+  ['a rule within @media is added', `rule('').insertRule('#i { color: rgb(9, 0, 0) }')`, colorOf('#i')],
+  ['a sheet is switched off', `second.sheet.disabled = true`, colorOf('#j')],
+  [
+    'a style element gets text and rules at once',
+    `third.textContent = '#k { color: rgb(1, 1, 1) }'; third.sheet.insertRule('#k { color: rgb(11, 0, 0) }', 1)`,
+    colorOf('#k'),
+  ],
+  [
+    'a style element is filled by rules alone',
+    `const late = document.head.appendChild(document.createElement('style')); late.sheet.insertRule('#l { color: rgb(12, 0, 0) }'); window.late = late`,
+    colorOf('#l'),
+  ],
+  ['and gets one more later', `late.sheet.insertRule('#m { color: rgb(13, 0, 0) }', 1)`, colorOf('#m')],
+  ['a rule of an adopted sheet is added', `adopted.insertRule('#n { color: rgb(14, 0, 0) }')`, colorOf('#n')],
+  ['a sheet is adopted', `adopt('#o { color: rgb(15, 0, 0) }')`, colorOf('#o')],
+  [
+    'and replaced',
+    `adopt('', 0); document.adoptedStyleSheets[1].replaceSync('#o { color: rgb(15, 1, 0) }')`,
+    colorOf('#o'),
+  ],
+  [
+    'a sheet is adopted no more',
+    `document.adoptedStyleSheets = document.adoptedStyleSheets.slice(0, 2)`,
+    `document.adoptedStyleSheets.length`,
+  ],
+  [
+    'a shadow root is attached late',
+    `late1.attachShadow({ mode: 'open' }).innerHTML = '<p>Late words</p>'`,
+    `${inHost('late1')}.textContent`,
+  ],
+  [
+    'it adopts a sheet',
+    `const s = new CSSStyleSheet(); s.replaceSync('p { color: rgb(18, 0, 0) }'); late1.shadowRoot.adoptedStyleSheets = [s]; window.inner = s`,
+    colorOf('p', inHost('late1')),
+  ],
+  [
+    'and a rule in it changes',
+    `inner.cssRules[0].style.color = 'rgb(19, 0, 0)'`,
+    colorOf('p', inHost('late1')),
+  ],
+  [
+    'a field in it gets a value',
+    `late1.shadowRoot.innerHTML += '<input>'; setTimeout(() => { late1.shadowRoot.querySelector('input').value = 'deep' }, 300)`,
+    `${inHost('late1')}.querySelector('input')?.value`,
+  ],
+  ['a text is set', `text.value = 'set by script'`, fieldOf('text')],
+  ['a text is set as React does', `setter.set.call(react, 'by React')`, fieldOf('react')],
+  ['an area is set', `area.value = 'lines'`, fieldOf('area')],
+  ['a box is ticked', `box.checked = true`, fieldOf('box', 'checked')],
+  ['a box is unticked', `ticked.checked = false`, fieldOf('ticked', 'checked')],
+  [
+    'a radio button is chosen',
+    `second2.checked = true`,
+    `${fieldOf('second2', 'checked')} + ' ' + ${fieldOf('first2', 'checked')}`,
+  ],
+  ['an option is chosen by value', `list.value = 'two'`, fieldOf('list')],
+  ['an option is chosen by place', `list2.selectedIndex = 2`, fieldOf('list2')],
+  [
+    'options of many are chosen',
+    `many.options[0].selected = many.options[2].selected = true`,
+    `Array.from(document.getElementById('many').selectedOptions, one => one.value).join()`,
+  ],
+  ['a date is set', `date.valueAsDate = new Date('2026-05-04')`, fieldOf('date')],
+  ['a slider is moved', `slider.stepUp(7)`, fieldOf('slider')],
+  [
+    'a field in a frame is set',
+    `frames[0].document.querySelector('input').value = 'framed'`,
+    `document.querySelector('iframe').contentDocument.querySelector('input').value`,
+  ],
+]
+const letters = [...'abcdefghijklmno']
+const silentPage =
+  html(`<style id="own">${letters.map(letter => `#${letter} { color: black }`).join('')} @media all { #z { color: red } }</style>
+  <style id="second">#j { color: rgb(10, 0, 0) }</style><style id="third"></style>${letters.map(letter => `<p id="${letter}">${letter}</p>`).join('')}
+  <div id="late1"></div><input id="text"><input id="react"><textarea id="area"></textarea><input type="checkbox" id="box">
+  <input type="checkbox" id="ticked" checked><input type="radio" name="r" id="first2" checked><input type="radio" name="r" id="second2">
+  ${['list', 'list2', 'many'].map(id => `<select id="${id}" ${id === 'many' ? 'multiple' : ''}><option>one<option>two<option>three</select>`).join('')}
+  <input type="date" id="date"><input type="range" id="slider" value="3"><input type="password" id="password"><iframe srcdoc="<input>"></iframe>
+  <script>
+    const adopted = new CSSStyleSheet()
+    document.adoptedStyleSheets = [adopted]
+    const rule = start => Array.from(own.sheet.cssRules).find(({ selectorText = '' }) => selectorText === start)
+    function adopt(text) { const sheet = new CSSStyleSheet(); sheet.replaceSync(text); document.adoptedStyleSheets.push(sheet) }
+    const setter = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')
+  </script>`)
+
+it('shows what scripts change without changing the tree', async () => {
+  const shop = await startSite(sitePages({ '/': silentPage }))
+  onTestFinished(() => shop[Symbol.asyncDispose]())
+  const { id, path: own, session } = await openSession(app, { record: true })
+  await act(own, { action: 'navigate', url: `${shop.url}/` })
+  const page = await session.page()
+  const watched = await openChannel<unknown>(origin, `/v1/sessions/recording?sessionId=${id}`)
+  onTestFinished(() => watched[Symbol.asyncDispose]())
+  for (const [name, script] of silentChanges) {
+    await page.evaluate(script)
+    // What follows is in a root that is recorded by then.
+    if (name === 'a shadow root is attached late')
+      await eventually(() => expect(JSON.stringify(watched.all)).toContain('Late words'))
+  }
+  await page.evaluate(`password.value = 'correct-horse-10'`)
+  await eventually(async () =>
+    expect(await page.evaluate(`${inHost('late1')}.querySelector('input').value`)).toBe('deep'),
+  )
+  const expected = await Promise.all(silentChanges.map(([, , shown]) => page.evaluate(shown)))
+  await end(id)
+  expect(JSON.stringify(await recordingOf(own))).not.toContain('correct-horse-10')
+  const replay = await openReplay(own)
+  await replay.locator('#position').focus()
+  await replay.keyboard.press('End')
+  const shownIn = (expression: string) =>
+    replay.evaluate(`(document => ${expression})(document.querySelector('iframe').contentDocument)`)
+  for (const [at, [name, , shown]] of silentChanges.entries())
+    await eventually(async () => expect(await shownIn(shown), name).toEqual(expected[at]))
+})
+
+it('begins to play when a page that scripts fill has something on it', async () => {
+  const late = `<!doctype html><title>Late</title><div id="root"></div><style>body { margin: 9px }</style>
+    <script>setTimeout(() => { root.innerHTML = '<p>Ready</p>' }, 300)</script>`
+  const slow = await startSite(sitePages({ '/blank': '<!doctype html><title>Blank</title>', '/': late }))
+  onTestFinished(() => slow[Symbol.asyncDispose]())
+  const { id, path: own, session } = await openSession(app, { record: true })
+  for (const at of ['/blank', '/']) await act(own, { action: 'navigate', url: `${slow.url}${at}` })
+  await (await session.page()).locator('p').waitFor()
+  await end(id)
+  const page = await openReplay(own)
+  expect(await page.locator('#address').innerText()).toBe(`${slow.url}/`)
+  await eventually(async () => expect(await textOf(page)).toBe('Ready'))
 })
 
 it('says what is wrong where there is nothing to replay, or the link is none', async () => {
@@ -311,7 +465,7 @@ it('is sent to whoever watches, from a snapshot on, and only while somebody does
   for (const { all } of [first, second])
     await eventually(() => expect(JSON.stringify(all)).toContain('Empty pear'))
   const page = await session.page()
-  expect(await page.evaluate('[typeof sendEvents, typeof recorder, typeof rrwebRecord]')).toEqual(
+  expect(await page.evaluate('[typeof sendEvents, typeof recorder, typeof rrweb]')).toEqual(
     Array(3).fill('undefined'),
   )
   first.stop()

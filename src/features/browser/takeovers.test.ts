@@ -186,6 +186,22 @@ describe(`${row('POST /api/agents/{id}/browser/{sessionId}/takeover')} a takeove
     await admin.next(({ takeover }) => takeover?.is_driver === true && takeover.driver === 'dev@example.com')
   })
 
+  it('is driven by who opens the link again after it was closed, not by others who had it open', async () => {
+    const { request, drive, cast } = await openLogin()
+    const { takeover_url } = (await request()).body
+    const first = await drive(takeover_url, 'first')
+    await first.next(isDriven)
+    const [other, admin] = [await drive(takeover_url, 'other'), await cast()]
+    await first[Symbol.asyncDispose]()
+    await eventually(async () => {
+      const again = await drive(takeover_url, 'another device')
+      const { takeover } = await again.next(isDriven)
+      expect(takeover).toMatchObject({ is_driver: true, expires_at: expect.any(String) })
+    })
+    for (const channel of [other, admin])
+      expect(channel.all.some(({ takeover }) => takeover?.is_driver)).toBe(false)
+  })
+
   it('hides the picture from all others while the person wants that', async () => {
     const { request, drive, cast, page } = await openLogin()
     const watcher = await cast()

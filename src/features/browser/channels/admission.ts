@@ -72,7 +72,8 @@ export function createAdmission({ access, links, held, clock }: Dependencies) {
     const find = () => held.find(agentOfSession(sessionId) ?? '', sessionId)
     const isValid = () => expiresAt > clock.now() && isOfTakeover(grant, find())
     const isInvited = right === 'takeover'
-    const person = { key: `${token} ${client}`, name: 'A person with the link', isInvited }
+    const name = 'A person with the link'
+    const person = { key: `${token} ${client}`, name, link: token, isInvited }
     const viewer = { ...person, mayDrive: () => isInvited && isValid() }
     return { viewer, look: async () => (isValid() ? undefined : refused), expiresAt }
   }

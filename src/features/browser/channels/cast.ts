@@ -77,7 +77,7 @@ class Cast {
     const { takeover } = this.#session
     // Who opens the link has come to drive; others with the right to may only want to look.
     if (takeover !== undefined && (this.#viewer.isInvited || takeover.isDrivenBy(this.#viewer)))
-      this.#isDriving()
+      this.#isDriving(true)
     this.listTabs()
     this.sendStatus()
     this.#watch(this.#pinned ?? this.#session.activeTab)
@@ -146,10 +146,10 @@ class Cast {
   }
 
   /** Whether nobody else drives; during a takeover, the first who wants to has the wheel from then on. */
-  #isDriving(): boolean {
+  #isDriving(isOpening = false): boolean {
     const { takeover } = this.#session
     if (takeover === undefined) return true
-    if (!takeover.claim(this.#viewer)) return false
+    if (!takeover.claim(this.#viewer, isOpening)) return false
     if (this.#seat?.takeover !== takeover) {
       this.#leaveSeat()
       this.#seat = { takeover, leave: takeover.connect(this.#viewer) }

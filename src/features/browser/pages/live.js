@@ -84,12 +84,12 @@ function channelAddress() {
   return channel
 }
 
-/** Tells this tab from others with the same link, and is the same after a reload, so that the person keeps the wheel. */
+/** Tells this person from others with the same link, and is the same where the link is opened again, so that they keep the wheel. */
 function clientId() {
   const made = Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16)).join('')
   try {
-    sessionStorage.client ??= made
-    return sessionStorage.client
+    localStorage.client ??= made
+    return localStorage.client
   } catch {
     // In a frame of another site there may be no storage.
     return made

@@ -25,7 +25,7 @@ async function main() {
 /** Makes what loads something an element that means nothing. */
 function disarm({ type, data }) {
   if (type === kinds.snapshot) disarmNode(data.node)
-  if (type === kinds.change) for (const { node } of data.adds ?? []) disarmNode(node)
+  if (type === kinds.change) for (const { node } of data.adds ?? []) if (node) disarmNode(node)
 }
 
 function disarmNode(node) {
@@ -34,10 +34,30 @@ function disarmNode(node) {
   for (const child of node.childNodes ?? []) disarmNode(child)
 }
 
+/** Elements that show something without any text. */
+const pictures = new Set(['img', 'svg', 'canvas', 'video', 'input', 'textarea', 'select', 'button', 'iframe'])
+/** Elements whose text is not shown. */
+const unseen = new Set(['head', 'style', 'script', 'noscript', 'template'])
+
+function showsSomething(node) {
+  if (unseen.has(node.tagName)) return false
+  const isText = node.type === 3 && node.textContent.trim() !== ''
+  return isText || pictures.has(node.tagName) || (node.childNodes ?? []).some(showsSomething)
+}
+
+/** When the first page had something on it; 0 if none ever had. */
+function firstSight(events, startTime) {
+  const first = events.find(({ type, data }) => {
+    if (type === kinds.snapshot) return showsSomething(data.node)
+    return type === kinds.change && (data.adds ?? []).some(({ node }) => node && showsSomething(node))
+  })
+  return first ? first.timestamp - startTime : 0
+}
+
 function show(events) {
   const marks = events.filter(({ type }) => type === kinds.custom)
   const pages = events.filter(({ type }) => type === kinds.meta)
-  const replayer = new rrwebReplay.Replayer(events, {
+  const replayer = new rrweb.Replayer(events, {
     root: stage,
     skipInactive: true,
     inactivePeriodThreshold: 3000,
@@ -50,7 +70,11 @@ function show(events) {
     for (const name of ['click', 'submit'])
       replayer.iframe.contentDocument.addEventListener(name, event => event.preventDefault(), true)
   })
-  const { startTime, totalTime } = replayer.getMetaData()
+  const whole = replayer.getMetaData()
+  /** Milliseconds without anything to see, which are left out. */
+  const skipped = firstSight(events, whole.startTime)
+  const startTime = whole.startTime + skipped
+  const totalTime = whole.totalTime - skipped
   let isPlaying = false
 
   function tell(at) {
@@ -66,15 +90,15 @@ function show(events) {
   }
 
   function seek(at) {
-    if (isPlaying) replayer.play(at)
+    if (isPlaying) replayer.play(skipped + at)
     // What happened at that very moment is shown, too.
-    else replayer.pause(at + 1)
+    else replayer.pause(skipped + at + 1)
     tell(at)
   }
 
   function follow() {
     if (!isPlaying) return
-    tell(Math.min(replayer.getCurrentTime(), totalTime))
+    tell(Math.min(replayer.getCurrentTime() - skipped, totalTime))
     requestAnimationFrame(follow)
   }
 
@@ -85,7 +109,7 @@ function show(events) {
       return
     }
     const at = Number(position.value)
-    replayer.play(at >= totalTime ? 0 : at)
+    replayer.play(skipped + (at >= totalTime ? 0 : at))
     setPlaying(true)
     follow()
   }

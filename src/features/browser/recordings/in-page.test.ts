@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest'
-import { startRecording } from './in-page.ts'
+import { PageRecorder } from './in-page.ts'
+import { SilentChanges } from './in-page-silent.ts'
 
 interface Field {
   matches(): boolean
@@ -16,7 +17,9 @@ const options = {
   maxSnapshot: 100,
   maxBurst: 100,
   burstMs: 100,
+  lookMs: { usual: 1, last: 1 },
 }
+const mirror = { getId: () => -1, getNode: () => null }
 
 it('masks a field that once was for secrets, also when it is another and nothing in the page says so', () => {
   vi.stubGlobal('addEventListener', () => {})
@@ -26,7 +29,8 @@ it('masks a field that once was for secrets, also when it is another and nothing
     given = one as Given
     return () => {}
   }
-  const recorder = startRecording(Object.assign(record, { takeFullSnapshot: () => {} }), () => {}, options)
+  const library = Object.assign(record, { takeFullSnapshot: () => {}, mirror })
+  const recorder = new PageRecorder(library, () => {}, options, SilentChanges)
   let isSecret = true
   const field = { matches: () => isSecret }
   const other = { matches: () => false }

@@ -1,17 +1,10 @@
 /** Runs in a world of its own within pages, and so may use nothing from here but its arguments. */
-
-/** An event of rrweb; only the parts that are used here. */
-interface PageEvent {
-  type: number
-}
-
-interface PageElement {
-  matches(selector: string): boolean
-}
+import type { Mirror, PageEvent, PageField, SilentChanges } from './in-page-silent.ts'
 
 interface Record {
   (options: object): (() => void) | undefined
   takeFullSnapshot(isCheckout: boolean): void
+  mirror: Mirror
 }
 
 interface Options {
@@ -26,103 +19,141 @@ interface Options {
   maxBurst: number
   /** Milliseconds in which as much may come again. */
   burstMs: number
-}
-
-export interface PageRecorder {
-  snapshot(): void
-  /** Sends what it has, and ends. */
-  finish(): void
-  /** Ends at once. */
-  stop(): void
+  /** Milliseconds of each batch that may be spent on looking for silent changes, and at the end. */
+  lookMs: { usual: number; last: number }
 }
 
 declare function addEventListener(name: string, listener: () => void): void
 declare function removeEventListener(name: string, listener: () => void): void
 
 /** Sends arrays of events as JSON; each snapshot is at the beginning of one. */
-export function startRecording(
-  record: Record,
-  send: (events: string) => void,
-  options: Options,
-): PageRecorder {
-  const { maxSnapshot, maxBurst, burstMs, batchMs } = options
-  const [metaType, snapshotType, customType] = [4, 2, 5]
-  let batch: string[] = []
-  let left = maxBurst
-  let isBehind = false
+export class PageRecorder {
+  readonly #record: Record
+  readonly #send: (events: string) => void
+  readonly #options: Options
+  readonly #silent: SilentChanges
+  readonly #end: (() => void) | undefined
+  readonly #timer: NodeJS.Timeout
+  #batch: string[] = []
+  /** Characters that may come before a snapshot is needed. */
+  #left: number
+  #isBehind = false
+  /** Whether the page's own changes need a snapshot, whose size then counts as theirs. */
+  #isRequested = false
   /** Events are sent at once while the next page is awaited: the end of this one comes without a warning. */
-  let isLeaving = false
+  #isLeaving = false
   /** Fields that once were for secrets; pages show what is in them by making them others. */
-  const secrets = new WeakSet<PageElement>()
+  readonly #secrets = new WeakSet<PageField>()
 
-  function flush(): void {
-    if (batch.length > 0) send(`[${batch.join()}]`)
-    batch = []
+  constructor(
+    record: Record,
+    send: (events: string) => void,
+    options: Options,
+    Silent: typeof SilentChanges,
+  ) {
+    this.#record = record
+    this.#send = send
+    this.#options = options
+    this.#left = options.maxBurst
+    const maskInputFn = (text: string, field?: PageField) => this.#mask(text, field)
+    this.#silent = new Silent({
+      mirror: record.mirror,
+      report: data => this.#keep({ type: 3, data, timestamp: Date.now() }),
+      needSnapshot: () => {
+        this.#isRequested = true
+        this.#isBehind = true
+      },
+      mask: maskInputFn,
+    })
+    this.#end = record({ ...options.library, emit: (event: PageEvent) => this.#take(event), maskInputFn })
+    this.#timer = setInterval(() => this.#look(), options.batchMs)
+    addEventListener('beforeunload', this.#leave)
   }
 
-  function take(event: PageEvent): void {
-    if (event.type === metaType) flush()
-    const isSnapshot = event.type === metaType || event.type === snapshotType
-    if (isBehind && !isSnapshot) return
+  snapshot(): void {
+    if (!this.#isBehind) this.#record.takeFullSnapshot(true)
+  }
+
+  /** Sends what it has, and ends. */
+  finish(): void {
+    if (!this.#isBehind) this.#silent.look(this.#options.lookMs.last)
+    if (this.#isBehind) this.#catchUp()
+    this.#flush()
+    this.stop()
+  }
+
+  /** Ends at once. */
+  stop(): void {
+    clearInterval(this.#timer)
+    removeEventListener('beforeunload', this.#leave)
+    this.#batch = []
+    this.#left = 0
+    this.#isBehind = true
+    this.#end?.()
+  }
+
+  #mask(text: string, field?: PageField): string {
+    const isSecret = !field || this.#secrets.has(field) || field.matches(this.#options.secretFields)
+    if (isSecret && field) this.#secrets.add(field)
+    return isSecret && text !== '' ? this.#options.hiddenValue : text
+  }
+
+  #flush(): void {
+    if (this.#batch.length > 0) this.#send(`[${this.#batch.join()}]`)
+    this.#batch = []
+  }
+
+  #take(event: PageEvent): void {
+    if (event.type === 3 && this.#silent.covers(event)) return
+    this.#keep(event)
+    if (!this.#isBehind) this.#silent.recorded(event)
+    if (this.#isLeaving) this.#flush()
+  }
+
+  #keep(event: PageEvent): void {
+    // Events of the types 4 and 2 are a snapshot.
+    if (event.type === 4) this.#flush()
+    const isSnapshot = event.type === 4 || event.type === 2
+    if (this.#isBehind && !isSnapshot) return
     const text = JSON.stringify(event)
-    if (isSnapshot) keepSnapshot(text)
-    else keepChange(text)
-    if (isLeaving) flush()
+    if (isSnapshot) this.#keepSnapshot(text)
+    else this.#keepChange(text)
   }
 
-  function keepSnapshot(text: string): void {
-    batch.push(text)
-    if (text.length <= maxSnapshot) return
+  #keepSnapshot(text: string): void {
+    this.#batch.push(text)
+    if (this.#isRequested) this.#left -= text.length
+    if (text.length <= this.#options.maxSnapshot) return
     const data = { tag: 'too_large', payload: { characters: text.length } }
-    batch = [JSON.stringify({ type: customType, data, timestamp: Date.now() })]
-    recorder.finish()
+    this.#batch = [JSON.stringify({ type: 5, data, timestamp: Date.now() })]
+    this.#flush()
+    this.stop()
   }
 
-  function keepChange(text: string): void {
-    isBehind = text.length > left
-    if (isBehind) return
-    left -= text.length
-    batch.push(text)
+  #keepChange(text: string): void {
+    this.#isBehind = text.length > this.#left
+    if (this.#isBehind) return
+    this.#left -= text.length
+    this.#batch.push(text)
   }
 
-  function leave(): void {
-    isLeaving = true
-    flush()
+  readonly #leave = (): void => {
+    this.#isLeaving = true
+    if (!this.#isBehind) this.#silent.look(this.#options.lookMs.last)
+    this.#flush()
   }
 
-  function look(): void {
-    left = Math.min(maxBurst, left + (maxBurst * batchMs) / burstMs)
-    flush()
-    if (!isBehind || left < maxBurst) return
-    isBehind = false
-    record.takeFullSnapshot(true)
+  #look(): void {
+    const { maxBurst, batchMs, burstMs, lookMs } = this.#options
+    this.#left = Math.min(maxBurst, this.#left + (maxBurst * batchMs) / burstMs)
+    if (!this.#isBehind) this.#silent.look(lookMs.usual)
+    this.#flush()
+    if (this.#isBehind && this.#left === maxBurst) this.#catchUp()
   }
 
-  const maskInputFn = (text: string, element?: PageElement) => {
-    const isSecret = !element || secrets.has(element) || element.matches(options.secretFields)
-    if (isSecret && element) secrets.add(element)
-    return isSecret && text !== '' ? options.hiddenValue : text
+  #catchUp(): void {
+    this.#isBehind = false
+    this.#record.takeFullSnapshot(true)
+    this.#isRequested = false
   }
-  const end = record({ ...options.library, emit: take, maskInputFn })
-  const timer = setInterval(look, batchMs)
-  addEventListener('beforeunload', leave)
-
-  const recorder = {
-    snapshot: () => {
-      if (!isBehind) record.takeFullSnapshot(true)
-    },
-    finish() {
-      flush()
-      recorder.stop()
-    },
-    stop() {
-      clearInterval(timer)
-      removeEventListener('beforeunload', leave)
-      batch = []
-      left = 0
-      isBehind = true
-      end?.()
-    },
-  }
-  return recorder
 }

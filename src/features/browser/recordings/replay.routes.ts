@@ -44,8 +44,8 @@ export function registerReplay(app: App, { recordings, links, agentDatabases }: 
   registerPageAssets(app, 'replay', {
     'replay.js': pageFile('replay.js'),
     'replay.css': pageFile('replay.css'),
-    'rrweb-replay.js': libraryFile('replay.umd.min.cjs'),
-    'rrweb-replay.css': libraryFile('style.min.css'),
+    'rrweb.js': libraryFile('rrweb.umd.min.cjs'),
+    'rrweb.css': libraryFile('style.min.css'),
   })
 
   async function requireReplay(sessionId: string, given = ''): Promise<void> {
@@ -96,7 +96,7 @@ export function registerReplay(app: App, { recordings, links, agentDatabases }: 
 }
 
 function libraryFile(name: string): URL {
-  return new URL(name, import.meta.resolve('@rrweb/replay'))
+  return new URL(name, import.meta.resolve('rrweb'))
 }
 
 function nothingThere(reply: FastifyReply): FastifyReply {

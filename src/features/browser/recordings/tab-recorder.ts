@@ -4,7 +4,8 @@ import type { CDPSession } from 'playwright-core'
 import { hiddenValue } from '../secrets/mask.ts'
 import { secretFields } from '../secrets/secret-fields.ts'
 import type { Tab } from '../sessions/browser-session.ts'
-import { startRecording } from './in-page.ts'
+import { PageRecorder } from './in-page.ts'
+import { SilentChanges } from './in-page-silent.ts'
 
 /** A world of the page's documents with objects of its own: the page neither sees nor reaches what is in it. */
 const worldName = 'recording'
@@ -26,14 +27,15 @@ const options = {
   maxSnapshot: 4_000_000,
   maxBurst: 2_000_000,
   burstMs: 10_000,
+  lookMs: { usual: 2, last: 20 },
 }
 
 let source: Promise<string> | undefined
 
 /** Only the page itself records: it reads the frames that are of its origin, and no others. */
 async function readSource(): Promise<string> {
-  const library = await readFile(new URL('record.umd.min.cjs', import.meta.resolve('@rrweb/record')), 'utf8')
-  const start = `(${startRecording})(rrwebRecord.record, ${binding}, ${JSON.stringify(options)})`
+  const library = await readFile(new URL('rrweb.umd.min.cjs', import.meta.resolve('rrweb')), 'utf8')
+  const start = `new (${PageRecorder})(rrweb.record, ${binding}, ${JSON.stringify(options)}, ${SilentChanges})`
   return `if (window === top) {\nglobalThis.recorder?.stop();\n${library};\nglobalThis.recorder = ${start}\n}`
 }
 

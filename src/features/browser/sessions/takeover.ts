@@ -19,6 +19,8 @@ export interface Person {
   key: string
   /** The driver, as others see it. */
   name: string
+  /** The link that permits it; undefined where a role does. */
+  link?: string
 }
 
 interface Options {
@@ -101,9 +103,14 @@ export class Takeover {
     this.#notify('takeover.changed')
   }
 
-  /** Takes the wheel if nobody has it; returns whether the person has it now. */
-  claim(person: Person): boolean {
-    if (this.#driver === undefined) {
+  /**
+   * Takes the wheel if nobody has it; returns whether the person has it now.
+   * @param isOpening whether the person opens the link just now, which may be the one that the driver had and has closed
+   */
+  claim(person: Person, isOpening = false): boolean {
+    const isReopened = isOpening && this.#connections === 0 && person.link !== undefined
+    const isSameLink = isReopened && person.link === this.#driver?.link && !this.isDrivenBy(person)
+    if (this.#driver === undefined || isSameLink) {
       this.#driver = person
       this.#wasDriven = true
       this.#notify('takeover.changed')

@@ -1,0 +1,290 @@
+/**
+ * Runs in a world of its own within pages, and so may use nothing from here but its arguments. Methods that the page calls
+ * there in its own world can't be observed from another one, so their results are compared with what was recorded of them.
+ */
+
+interface Sheet {
+  disabled: boolean
+  cssRules: ArrayLike<{ cssText: string }>
+  replaceSync(text: string): void
+}
+
+/** A document or a shadow root; elements have neither host nor style sheets. */
+interface Root {
+  host?: PageNode
+  adoptedStyleSheets: ArrayLike<Sheet>
+}
+
+export interface PageField {
+  matches(selector: string): boolean
+}
+
+interface PageNode extends PageField {
+  localName?: string
+  type?: string
+  value?: string
+  checked?: boolean
+  selected?: boolean
+  multiple?: boolean
+  sheet?: Sheet | null
+  shadowRoot?: Root | null
+  contentDocument?: Root | null
+  textContent?: string | null
+  parentElement: PageNode | null
+  closest(selector: string): PageNode | null
+}
+
+/** The nodes of the recording by their numbers; -1 for those that are not in it. */
+export interface Mirror {
+  getId(node: unknown): number
+  getNode(id: number): unknown
+}
+
+/** An event of rrweb; only the parts that are used here. */
+export interface PageEvent {
+  type: number
+  timestamp?: number
+  data?: {
+    source?: number
+    id?: number
+    adds?: { node: { id: number } }[]
+    texts?: { id: number }[]
+    attributes?: { id: number; attributes: { _cssText?: unknown } }[]
+    isAttachIframe?: boolean
+  }
+}
+
+interface Needs {
+  mirror: Mirror
+  /** Takes the data of an event. */
+  report(data: object): void
+  /** Called where only a snapshot can show what has changed. */
+  needSnapshot(): void
+  mask(text: string, field: PageField): string
+}
+
+declare const document: Root & {
+  createTreeWalker(root: Root, show: number): { nextNode(): PageNode | null }
+}
+declare const CSSStyleSheet: new () => Sheet
+
+/** Rules that scripts change, style sheets that they adopt, values that they set, and shadow roots that come late. */
+export class SilentChanges {
+  readonly #needs: Needs
+  /** As recorded: texts of rules by their sheet, states of fields, sheets of roots. */
+  #rules = new WeakMap<Sheet, string[]>()
+  #states = new WeakMap<PageNode, string>()
+  #adopted = new WeakMap<Root, Sheet[]>()
+  #styleIds = new WeakMap<Sheet, number>()
+  #roots = new WeakSet<Root>()
+  #lastStyleId = 0
+  #round = this.#walk()
+
+  constructor(needs: Needs) {
+    this.#needs = needs
+  }
+
+  /** To be called with each event that was recorded. */
+  recorded({ type, data = {} }: PageEvent): void {
+    if (type === 2) this.#begin()
+    if (type !== 3) return
+    const { source, id = -1, adds = [], texts = [], attributes = [], isAttachIframe = false } = data
+    if (source === 5) this.#remember(this.#nodeOf(id))
+    if (source !== 0) return
+    for (const { node } of adds) {
+      const added = this.#nodeOf(node.id)
+      if (isAttachIframe && added !== null) this.#rememberAll(added as unknown as Root)
+      else if (added?.localName === undefined) this.#rememberText(added)
+      else this.#remember(added)
+    }
+    for (const text of texts) this.#rememberText(this.#nodeOf(text.id))
+    for (const changed of attributes)
+      if (changed.attributes._cssText !== undefined) this.#remember(this.#nodeOf(changed.id))
+  }
+
+  /** Whether it reports this itself: the library has adopted sheets only as they are at snapshots, and one option of a list. */
+  covers({ data: { source, id = -1 } = {} }: PageEvent): boolean {
+    return source === 15 || (source === 5 && this.#nodeOf(id)?.type === 'select-multiple')
+  }
+
+  /** Reports changes for about so many milliseconds, and goes on there the next time. */
+  look(milliseconds: number): void {
+    const end = performance.now() + milliseconds
+    for (let steps = 1; steps % 20 > 0 || performance.now() < end; steps += 1)
+      if (this.#round.next().done) {
+        this.#round = this.#walk()
+        return
+      }
+  }
+
+  /** A snapshot has all of the page but the sheets that it has adopted. */
+  #begin(): void {
+    this.#rules = new WeakMap()
+    this.#states = new WeakMap()
+    this.#adopted = new WeakMap()
+    this.#styleIds = new WeakMap()
+    this.#roots = new WeakSet()
+    this.#round = this.#walk()
+    this.#rememberAll(document)
+  }
+
+  #nodeOf(id: number): PageNode | null {
+    return this.#needs.mirror.getNode(id) as PageNode | null
+  }
+
+  #remember(node: PageNode | null): void {
+    if (node === null) return
+    if (node.sheet) this.#rules.set(node.sheet, this.#textsOf(node.sheet))
+    if (node.shadowRoot) this.#roots.add(node.shadowRoot)
+    if (this.#isField(node)) this.#states.set(node, this.#stateOf(node))
+  }
+
+  #rememberAll(first: Root): void {
+    const roots = [first]
+    for (const root of roots) {
+      for (const node of this.#elementsOf(root)) {
+        this.#remember(node)
+        const inner = node.shadowRoot ?? node.contentDocument
+        if (inner) roots.push(inner)
+      }
+      this.#compareAdopted(root)
+    }
+  }
+
+  /** Of a text within a style element, which the recording has as that text alone makes it. */
+  #rememberText(text: PageNode | null): void {
+    const { sheet, textContent } = text?.parentElement ?? {}
+    if (!sheet) return
+    const made = new CSSStyleSheet()
+    made.replaceSync(textContent ?? '')
+    this.#rules.set(sheet, this.#textsOf(made))
+  }
+
+  *#walk(): Generator<undefined> {
+    const roots: Root[] = [document]
+    for (const root of roots) {
+      this.#compareAdopted(root)
+      for (const sheet of Array.from(root.adoptedStyleSheets)) {
+        const styleId = this.#styleIds.get(sheet)
+        if (styleId !== undefined) yield* this.#compareRules(sheet, { styleId })
+      }
+      for (const node of this.#elementsOf(root)) {
+        yield
+        const inner = yield* this.#compare(node)
+        if (inner) roots.push(inner)
+      }
+    }
+  }
+
+  *#compare(node: PageNode): Generator<undefined, Root | undefined> {
+    const id = this.#needs.mirror.getId(node)
+    if (id === -1) return undefined
+    const { sheet, shadowRoot, contentDocument } = node
+    if (sheet) yield* this.#compareRules(sheet, { id })
+    if (this.#isField(node)) this.#compareField(node, id)
+    const isLate = shadowRoot && !this.#roots.has(shadowRoot)
+    if (isLate) this.#needs.needSnapshot()
+    return isLate ? undefined : (shadowRoot ?? contentDocument ?? undefined)
+  }
+
+  #compareAdopted(root: Root): void {
+    const id = this.#needs.mirror.getId(root.host ?? root)
+    const sheets = Array.from(root.adoptedStyleSheets)
+    const before = this.#adopted.get(root) ?? []
+    const isSame = sheets.length === before.length && sheets.every((sheet, at) => sheet === before[at])
+    if (id === -1 || isSame) return
+    this.#adopted.set(root, sheets)
+    const styles: object[] = []
+    const styleIds = sheets.map(sheet => {
+      const known = this.#styleIds.get(sheet)
+      if (known !== undefined) return known
+      this.#lastStyleId += 1
+      this.#styleIds.set(sheet, this.#lastStyleId)
+      const texts = this.#appliedOf(sheet)
+      this.#rules.set(sheet, texts)
+      styles.push({ styleId: this.#lastStyleId, rules: texts.map((rule, index) => ({ rule, index })) })
+      return this.#lastStyleId
+    })
+    this.#needs.report({ source: 15, id, styles, styleIds })
+  }
+
+  *#compareRules(sheet: Sheet, target: object): Generator<undefined> {
+    const before = this.#rules.get(sheet)
+    if (before === undefined) this.#rules.set(sheet, this.#textsOf(sheet))
+    if (before === undefined) return
+    const rules = sheet.disabled ? [] : this.#rulesOf(sheet)
+    let isSame = rules.length === before.length
+    for (let at = 0; isSame && at < before.length; at += 1) {
+      isSame = rules[at]?.cssText === before[at]
+      if (at % 20 === 19) yield
+    }
+    if (!isSame) this.#reportRules(sheet, target)
+  }
+
+  /** Reports all between the rules that are the same at the beginning and at the end; players add before they remove. */
+  #reportRules(sheet: Sheet, target: object): void {
+    const [before, now] = [this.#rules.get(sheet) ?? [], this.#appliedOf(sheet)]
+    this.#rules.set(sheet, now)
+    // Recordings have the rules of imported sheets in the place of the import.
+    if (before.some(text => text.startsWith('@import'))) {
+      this.#needs.needSnapshot()
+      return
+    }
+    const most = Math.min(before.length, now.length)
+    let start = 0
+    while (start < most && before[start] === now[start]) start += 1
+    let same = 0
+    while (same < most - start && before.at(-1 - same) === now.at(-1 - same)) same += 1
+    const adds = now.slice(start, now.length - same).map((rule, at) => ({ rule, index: start + at }))
+    const removes = before.slice(start, before.length - same).map(() => ({ index: start + adds.length }))
+    if (adds.length + removes.length > 0) this.#needs.report({ source: 8, ...target, adds, removes })
+  }
+
+  #compareField(node: PageNode, id: number): void {
+    const state = this.#stateOf(node)
+    if (state === this.#states.get(node)) return
+    this.#states.set(node, state)
+    const { localName, type = '', value = '', checked = false, selected = false } = node
+    if (localName === 'option') {
+      const attributes = [{ id, attributes: { selected: selected ? '' : null } }]
+      this.#needs.report({ source: 0, texts: [], removes: [], adds: [], attributes })
+      return
+    }
+    const isBox = type === 'checkbox' || type === 'radio'
+    const text = isBox ? value : this.#needs.mask(value, node)
+    this.#needs.report({ source: 5, id, text, isChecked: isBox && checked })
+  }
+
+  #stateOf({ value, checked, selected }: PageNode): string {
+    return `${checked} ${selected} ${value}`
+  }
+
+  #isField(node: PageNode): boolean {
+    const { localName = '', type = '' } = node
+    if (localName === 'option') return node.closest('select')?.multiple === true
+    const isOther = /^(?:button|submit|reset|image|hidden|file|select-multiple)$/.test(type)
+    return /^(?:input|textarea|select)$/.test(localName) && !isOther
+  }
+
+  *#elementsOf(root: Root): Generator<PageNode> {
+    const walker = document.createTreeWalker(root, 1)
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) yield node
+  }
+
+  /** None of a sheet of another origin, which may not be read. */
+  #rulesOf(sheet: Sheet): Sheet['cssRules'] {
+    try {
+      return sheet.cssRules
+    } catch {
+      return []
+    }
+  }
+
+  #textsOf(sheet: Sheet): string[] {
+    return Array.from(this.#rulesOf(sheet), ({ cssText }) => cssText)
+  }
+
+  #appliedOf(sheet: Sheet): string[] {
+    return sheet.disabled ? [] : this.#textsOf(sheet)
+  }
+}
