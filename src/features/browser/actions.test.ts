@@ -56,14 +56,55 @@ const pages: Record<string, string | SiteAnswer> = {
   },
   '/leaving': html(
     'Leaving',
-    '<button>Touch</button><script>onbeforeunload = event => event.preventDefault()</script>',
+    '<button>Touch</button><a href="/">Away</a><script>onbeforeunload = event => event.preventDefault()</script>',
   ),
+}
+
+Object.assign(pages, {
+  '/late': html(
+    'Late',
+    `<button id="opener">Opener</button><a href="/">Start</a><script>document.querySelector('button').onclick = event => { event.target.hidden = true; setTimeout(() => window.open('/form'), 500) }</script>`,
+  ),
+  '/scrolls': html(
+    'Scrolls',
+    `<style>body{margin:0;overflow:hidden}div{overflow:auto;width:200px;height:200px}p{margin:0;width:400px;height:500px}</style>
+    <div id="list"><p>Tall</p></div><div id="wide"><p style="height:10px">Wide</p></div>`,
+  ),
+  '/scrolled-frame': html(
+    'Frame',
+    '<style>body{margin:0}iframe{border:0;width:100%;height:99vh}</style><iframe src="/scroll"></iframe>',
+  ),
+  '/nested': html(
+    'Nested',
+    `<style>body{margin:0;height:3000px}#inner{width:100vw;height:500px;overflow:auto}</style>
+    <div id="inner"><p style="margin:0;height:600px">Inner</p></div><script>wheels = 0; onwheel = () => wheels++</script>`,
+  ),
+  '/keys': html(
+    'Keys',
+    '<form action="/"><input></form><script>onkeydown = event => { document.title = document.title.replace("Keys", "") + event.key }</script>',
+  ),
+} satisfies typeof pages)
+
+/** Pages by what follows the question mark. */
+function madeOf(path: string): string | undefined {
+  const [name, given = ''] = decodeURIComponent(path).split('?')
+  if (name === '/styled')
+    return html(
+      'Styled',
+      `<label style="display:block"><input type="checkbox" style="${given}" onchange="document.title = checked"><span style="background:#eee"> ☐ </span><a href="/form">all of these long terms and conditions, in full</a></label>`,
+    )
+  if (name !== '/dates') return undefined
+  return `<html lang="${given}">${html(
+    'Dates',
+    `<input id="date" type="date" value="2026-01-01"><input id="time" type="time" value="09:00"><input id="colour" type="color" value="#112233">
+    <input id="range" type="range" min="10" max="90" step="5" value="20"><input id="number" type="number" step="any" value="1">`,
+  )}`
 }
 
 const sent: string[] = []
 const stage = browserStage(
   ({ path, method }, response) => {
-    if (method !== 'POST') return pages[path]
+    if (method !== 'POST') return pages[path] ?? madeOf(path)
     const body: Buffer[] = []
     response.req.on('data', (chunk: Buffer) => body.push(chunk))
     return new Promise(resolve =>
@@ -178,14 +219,125 @@ describe(`actions ${row('POST /api/agents/{id}/browser/{sessionId}/execute')}`, 
     expect(await stage.result({ action: 'wait', selector: 'text=Close' })).toMatchObject({ title: 'Popup' })
   })
 
-  it('stay on a page that asks whether to leave it, unless told to accept', async () => {
-    await open('/leaving')
+  it('stay on a page that asks whether to leave it, unless they are to leave it or accept', async () => {
+    const touched = async () => {
+      await open('/leaving')
+      await stage.result({ action: 'click', selector: 'button' })
+    }
+    const asked = (accepted: boolean) => ({ dialogs: [{ type: 'beforeunload', accepted }] })
+    const link = { action: 'click', selector: 'a' }
+    await open('/')
+    await touched()
+    expect(await stage.result(link)).toMatchObject({ title: 'Leaving', ...asked(false) })
+    expect(await stage.result({ ...link, dialog: 'accept' })).toMatchObject({
+      title: 'Start',
+      ...asked(true),
+    })
+    for (const action of [{ action: 'navigate', url: `${stage.site.url}/` }, { action: 'back' }]) {
+      await touched()
+      await stage.result(link)
+      expect(await stage.result(action)).toMatchObject({ title: 'Start', ...asked(true) })
+    }
+    const away = await stage.run(
+      { action: 'back' },
+      { action: 'back' },
+      { action: 'back' },
+      { action: 'back' },
+    )
+    expect(away.body.results?.length).toBeGreaterThan(0)
+  })
+
+  it('list, choose and close tabs, and report one that opened late', async () => {
+    await open('/late')
     await stage.result({ action: 'click', selector: 'button' })
-    const away = { action: 'navigate', url: `${stage.site.url}/` }
-    expect(await stage.run(away)).toMatchObject({ status: 500, body: { error: { code: 'BROWSER_FAILED' } } })
-    // Once the page is itself again: the end of the refused navigation would end the next one, too.
-    await stage.result({ action: 'wait', selector: 'button' })
-    expect(await stage.result({ ...away, dialog: 'accept' })).toMatchObject({ title: 'Start' })
+    await eventually(async () => {
+      const { body } = await stage.run({ action: 'click', selector: '#opener', timeout: 100 })
+      expect(body.error?.message).toContain(`is the active one: ${stage.site.url}/form`)
+    })
+    const { open_tabs: tabs, ...others } = await stage.result({ action: 'tabs' })
+    expect(others).toMatchObject({ tabs: [{ url: `${stage.site.url}/form`, title: 'Form' }] })
+    const urls = (tabs as { url: string }[]).map(({ url }) => new URL(url).pathname)
+    const at = urls.indexOf('/late') + 1
+    expect(await stage.result({ action: 'tabs', choose: at })).toMatchObject({ title: 'Late' })
+    await stage.result({ action: 'outline' })
+    const selector = await refOf('Start')
+    await stage.result({ action: 'tabs', choose: urls.indexOf('/form') + 1 })
+    expect((await stage.run({ action: 'click', selector })).body.error?.message).toContain(
+      'read the page again',
+    )
+    const closed = await stage.result({ action: 'tabs', close: urls.indexOf('/form') + 1 })
+    expect(closed.open_tabs).toHaveLength(urls.length - 1)
+    expect(closed).not.toHaveProperty('tabs')
+  })
+
+  it.each<[path: string, scroll: object, moved: object]>([
+    ['/scroll', { direction: 'down', amount: 300 }, { x: 0, y: 300 }],
+    ['/scrolls', { direction: 'down', amount: 100 }, { x: 0, y: 100 }],
+    ['/scrolls', { direction: 'right', amount: 70, selector: '#wide' }, { x: 70, y: 0 }],
+    ['/scrolls', { direction: 'down', amount: 9000, selector: '#list' }, { x: 0, y: 300 }],
+    ['/scrolls', { direction: 'up' }, { x: 0, y: 0 }],
+    ['/scrolled-frame', { direction: 'down', amount: 250 }, { x: 0, y: 250 }],
+  ])('scroll %s by %j', async (path, scroll, moved) => {
+    await open(path)
+    expect(await stage.result({ action: 'scroll', ...scroll })).toMatchObject({ moved })
+  })
+
+  it('turn the wheel over an element, whose end passes it on', async () => {
+    await open('/nested')
+    const down = { action: 'scroll', direction: 'down', amount: 200, selector: '#inner' }
+    expect(await stage.result(down)).toMatchObject({ moved: { y: 100 } })
+    expect(await stage.result({ ...down, selector: undefined })).toMatchObject({ moved: { y: 200 } })
+    expect(await stage.result({ action: 'evaluate', expression: 'wheels' })).toMatchObject({ value: 2 })
+  })
+
+  it.each([
+    ['hidden', 'display:none'],
+    ['without a size', 'width:0;height:0;appearance:none;margin:0'],
+    ['covered', 'position:absolute;z-index:-1'],
+    ['transparent', 'opacity:0'],
+  ])('click the label of a checkbox that is %s, and not the link in it', async (_what, style) => {
+    await open(`/styled?${style}`)
+    for (const expected of ['true', 'false']) {
+      const { title } = await stage.result({ action: 'click', selector: 'input', timeout: 1500 })
+      expect(title).toBe(expected)
+    }
+  })
+
+  it.each([
+    ['#date', '3/4/2026', 'en-US', '2026-03-04'],
+    ['#date', '3/4/2026', 'de-AT', '2026-04-03'],
+    ['#time', '5:05 p.m.', '', '17:05'],
+    ['#colour', 'rebeccapurple', '', '#663399'],
+    ['#range', '35', '', '35'],
+    ['#number', '12.50', '', '12.50'],
+  ])('type into %s %j of a page in %j', async (selector, text, language, value) => {
+    await open(`/dates?${language}`)
+    await stage.result({ action: 'type', selector, text })
+    const { value: given } = await stage.result({ action: 'extract', selector, attribute: 'value' })
+    expect(given).toBe(value)
+  })
+
+  it.each([
+    ['#date', '3/4/2026', 'may mean 2026-04-03 or 2026-03-04'],
+    ['#date', '2026-02-30', 'must be a date such as'],
+    ['#time', '25:00', 'must be a time such as'],
+    ['#colour', 'reddish', 'must be a colour, such as'],
+    ['#range', '34', 'from 10 to 90 in steps of 5'],
+    ['#number', '12,5', 'must be a number such as'],
+  ])('do not type into %s %j, and leave it as it was', async (selector, text, message) => {
+    await open('/dates?')
+    const before = await stage.result({ action: 'extract', selector, attribute: 'value' })
+    const { status, body } = await stage.run({ action: 'type', selector, text })
+    expect([status, body.error?.details?.field]).toEqual([400, 'text'])
+    expect(body.error?.message).toContain(message)
+    expect(await stage.result({ action: 'extract', selector, attribute: 'value' })).toEqual(before)
+  })
+
+  it('type key by key, and submit with Enter', async () => {
+    await open('/keys')
+    const typed = { action: 'type', selector: 'input', text: 'tea', by_key: true }
+    expect(await stage.result(typed)).toMatchObject({ title: expect.stringMatching(/tea$/) })
+    expect(await stage.result({ ...typed, by_key: false, submit: true })).toMatchObject({ title: 'Start' })
   })
 
   it('work with service workers', async () => {
@@ -298,6 +450,9 @@ describe('what can go wrong', () => {
     [{ action: 'type', selector: 'input[name=name]' }, 'text'],
     [{ action: 'type', selector: 'h1, form', text: 'a' }, 'selector'],
     [{ action: 'press', key: 'Nonsense' }, 'key'],
+    [{ action: 'tabs', choose: 99 }, 'choose'],
+    [{ action: 'tabs', close: 99 }, 'close'],
+    [{ action: 'tabs', choose: 1, close: 1 }, 'close'],
     [{ action: 'scroll', direction: 'in', amount: 1 }, 'direction'],
     [{ action: 'scroll', direction: 'up', amount: -1 }, 'amount'],
     [{ action: 'wait', selector: 'a', state: 'gone' }, 'state'],
@@ -328,7 +483,10 @@ describe('what can go wrong', () => {
     [{ action: 'click', selector: '#hidden', timeout: 2000 }, 'not visible'],
     [{ action: 'extract', selector: '#nothing' }, '#nothing'],
     [{ action: 'wait', selector: 'form', state: 'hidden' }, 'form to be hidden'],
-    [{ action: 'select', selector: 'select', value: 'Huge' }, 'Huge'],
+    [
+      { action: 'select', selector: 'select', value: 'Huge' },
+      'There is no option Huge. The options are: "Small" (s), "Large" (l).',
+    ],
     [{ action: 'evaluate', expression: 'new Promise(() => {})' }, 'the value of the expression'],
   ])(`%.80j in vain says what was waited for ${errorRow('browser', 408)}`, async (action, waited) => {
     await open('/form')

@@ -76,8 +76,9 @@ describe('the browser of a conversation', () => {
     }
     expect(await names(off)).toEqual([])
     expect(await names(on)).toEqual([
-      ...['browser_navigate', 'browser_read', 'browser_click', 'browser_type', 'browser_select'],
-      ...['browser_scroll', 'browser_screenshot', 'browser_ask_person'],
+      ...['browser_navigate', 'browser_read', 'browser_click', 'browser_type', 'browser_press'],
+      ...['browser_select', 'browser_scroll', 'browser_back', 'browser_tabs', 'browser_screenshot'],
+      'browser_ask_person',
     ])
   })
 

@@ -15,7 +15,11 @@ const mistakes: readonly [message: RegExp, field: string, issue: string][] = [
     'selector',
     'is no field that text can be typed into',
   ],
-  [/not a <select>/i, 'selector', 'is no field with options'],
+  [
+    /not a <select>/i,
+    'selector',
+    'is no field with options; of one that is drawn by the page, click it and then an option',
+  ],
   [/Non-multiple file input/, 'files', 'are too many: this field takes one file'],
   [
     /Node is not an HTMLInputElement|not an input\[type=file\]|File(?:s)? can be set only/i,

@@ -3,6 +3,7 @@ import type { Static, TObject, TProperties } from 'typebox'
 import { Type } from 'typebox'
 import type { SchemaProblem } from '#platform/schema-problem.ts'
 import type { Outline, OutlineOptions } from '../outline/outline.ts'
+import type { Tab } from '../sessions/browser-session.ts'
 
 /** The surroundings of an action. */
 export interface Scene {
@@ -18,6 +19,12 @@ export interface Scene {
   useClipboard(key: string): Promise<void>
   /** The page as text for a model. */
   outline(options: Pick<OutlineOptions, 'find' | 'ref' | 'characters'>): Promise<Outline>
+  tabs: {
+    all(): readonly Tab[]
+    activate(tab: Tab): void
+    /** For callers: each with its number. */
+    describe(): Promise<object[]>
+  }
 }
 
 /** Bytes of UTF-8 of a value that a page gives; a longer text is cut. */
@@ -36,6 +43,8 @@ export interface BrowserAction<Fields extends TProperties = TProperties> {
   usualTimeout?: number
   /** Whether it may lead to another page, which is waited for. */
   mayNavigate?: boolean
+  /** Whether it is meant to leave the page, whatever the page asks. */
+  leavesPage?: boolean
   run(scene: Scene, given: Given<Fields>): Promise<Result | undefined>
 }
 

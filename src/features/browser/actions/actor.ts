@@ -40,12 +40,17 @@ export class Actor {
   #replacing: Promise<void> | undefined
   #known: ReadonlySet<string> = new Set()
   #refs: ReadonlySet<string> = new Set()
+  /** The page of the latest outline, to which the references belong. */
+  #outlined: Page | undefined
+  /** Tabs that callers know of. */
+  #reported = new WeakSet<Tab>()
   readonly downloads: Downloads
 
   private constructor(session: BrowserSession, downloads: Downloads) {
     this.session = session
     this.#happenings = collectHappenings(session)
     this.downloads = downloads
+    for (const tab of session.tabs) this.#reported.add(tab)
   }
 
   static async of(session: BrowserSession, maxBytes: number): Promise<Actor> {
@@ -62,28 +67,39 @@ export class Actor {
     const circumstances = { waited: actions[input.action].waitsFor(input), timeout }
     // A list of actions may take longer than a session may be idle.
     this.session.touch()
-    this.#happenings.acceptDialogs(input.dialog === 'accept')
+    const all = input.dialog === 'accept'
+    this.#happenings.acceptDialogs({ all, leaving: actions[input.action].leavesPage === true })
     const outcome = await this.#run(input, timeout, signal)
-    this.#happenings.acceptDialogs(false)
+    this.#happenings.acceptDialogs({ all: false, leaving: false })
     if (outcome.kind === 'done') return await this.#masked(outcome.result)
-    if (outcome.kind === 'failed') throw this.#maskedError(actionError(outcome.error, circumstances))
+    if (outcome.kind === 'failed')
+      throw this.#maskedError(this.#withLateTab(actionError(outcome.error, circumstances)))
     const { tab, own } = outcome
     const isStuck = tab === undefined || !(await answers(tab.page))
-    if (isStuck && tab !== undefined) this.#replacing = this.session.replaceTab(tab.page).then(noted, noted)
-    if (!isStuck || own === undefined) throw timedOut({ ...circumstances, reason: isStuck ? hung : '' })
+    if (isStuck && tab !== undefined) this.#replacing = this.#replace(tab.page)
+    const late = timedOut({ ...circumstances, reason: isStuck ? hung : '' })
+    if (!isStuck) throw this.#withLateTab(late)
+    if (own === undefined) throw late
     return await this.#masked({ ...own, url: 'about:blank', title: '', note: hung })
+  }
+
+  /** Never rejects. */
+  async #replace(page: Page): Promise<void> {
+    const tab = await this.session.replaceTab(page).catch(noted)
+    if (tab !== undefined) this.#reported.add(tab)
   }
 
   /** What has changed on the page since it was last read, or read after an action. */
   async changes(characters: number): Promise<string> {
     const page = await this.session.page()
-    return (await this.#outline(page, { known: this.#known, characters })).text
+    const known = this.#outlined === page ? this.#known : new Set<string>()
+    return (await this.#outline(page, { known, characters })).text
   }
 
   /** Whether a value typed here is one that appears nowhere; so it is as long as that is unknown. */
   async isSecret(ref: string): Promise<boolean> {
     const page = this.session.activeTab?.page
-    if (page === undefined || !this.#refs.has(ref)) return true
+    if (page === undefined || !this.#refersTo(page, ref)) return true
     const field = page.locator(`aria-ref=${ref}`)
     const isSecret = field.and(page.locator(secretFields)).count()
     const count = isSecret.catch(() => 1)
@@ -101,11 +117,10 @@ export class Actor {
       const tab = await inTime(this.#ready())
       reached.tab = tab
       this.session.events.emit('action.began', announced(input))
-      const before = new Set(this.session.tabs)
       if (actions[input.action].mayNavigate) follow = followNavigation(tab.page)
       const acted = await inTime(this.#act(tab, input, { left, follow }))
       reached.own = acted.own
-      const effects = await inTime(this.#effects(input, { left, follow, before, ...acted }))
+      const effects = await inTime(this.#effects(input, { left, follow, ...acted }))
       return { kind: 'done', result: { ...acted.own, ...effects } }
     } catch (error) {
       return error instanceof Overdue ? { kind: 'late', ...reached } : { kind: 'failed', error }
@@ -136,13 +151,13 @@ export class Actor {
   /** Where it leads, and what else happened. */
   async #effects(
     { action }: ActionInput,
-    { left, follow, before, endedBy }: Following & Acted & { before: ReadonlySet<Tab> },
+    { left, follow, endedBy }: Following & Acted,
   ): Promise<ActionResult> {
     if (endedBy === undefined) await follow?.settle(left())
     if (endedBy === undefined && follow !== undefined) await this.#newTabs(Math.min(left(), tabLoadMs))
     const failure = this.#unreachable(follow?.address())
     if (failure !== undefined && action === 'navigate') throw failure
-    const besides = await this.#besides(before, { timeout: left(), isDownload: endedBy === 'download' })
+    const besides = await this.#besides({ timeout: left(), isDownload: endedBy === 'download' })
     return { ...(await this.#where(left())), ...besides, ...(failure && { note: failure.message }) }
   }
 
@@ -155,7 +170,7 @@ export class Actor {
         const ref = /^\s*ref=(.*)$/.exec(selector)?.[1]?.trim()
         if (ref === undefined) return await locate(page, selector)
         const gone = `ref=${ref} is not in the latest outline of this page; read the page again`
-        if (!this.#refs.has(ref)) throw invalid('selector', gone)
+        if (!this.#refersTo(page, ref)) throw invalid('selector', gone)
         const element = await locate(page, selector)
         // One whose element has left the page never finds another; its frame may be gone, too.
         const isThere = (await element.count().catch(() => 0)) > 0
@@ -168,7 +183,22 @@ export class Actor {
         if (use !== undefined) await prepareClipboard(this.session, page, use)
       },
       outline: options => this.#outline(page, options),
+      tabs: {
+        all: () => this.session.tabs,
+        activate: tab => this.session.activate(tab),
+        describe: () => {
+          const { tabs, activeTab } = this.session
+          const described = tabs.map(async (tab, at) => {
+            return { tab: at + 1, ...(await describeTab(tab)), ...(tab === activeTab && { active: true }) }
+          })
+          return Promise.all(described)
+        },
+      },
     }
+  }
+
+  #refersTo(page: Page, ref: string): boolean {
+    return this.#outlined === page && this.#refs.has(ref)
   }
 
   async #where(timeout: number): Promise<{ url: string; title: string }> {
@@ -196,19 +226,15 @@ export class Actor {
       await delay(20)
   }
 
-  async #besides(before: ReadonlySet<Tab>, { timeout, isDownload }: Waiting): Promise<ActionResult> {
+  async #besides({ timeout, isDownload }: Waiting): Promise<ActionResult> {
     const downloads = await this.downloads.news(timeout, isDownload)
-    const opened = this.session.tabs.filter(tab => !before.has(tab))
+    const opened = this.#unreported()
+    for (const tab of opened) this.#reported.add(tab)
     const empty = downloads.length > 0 ? opened.filter(({ page }) => page.url() === '') : []
     // A tab that was opened only for a download shows nothing.
     for (const { page } of empty) await page.close().catch(() => {})
     const shown = opened.filter(tab => !empty.includes(tab) && !tab.page.isClosed())
-    const tabs = await Promise.all(
-      shown.map(async ({ page }) => ({
-        url: page.url().slice(0, 2000),
-        title: (await readFacts(page, tabLoadMs).catch(() => nameless)).title,
-      })),
-    )
+    const tabs = await Promise.all(shown.map(describeTab))
     return {
       ...this.#happenings.take(),
       ...(tabs.length > 0 && { tabs }),
@@ -220,7 +246,7 @@ export class Actor {
     const { find, ref } = options
     const { nodes, isPart } = await snapshotPage(page, {
       find,
-      ref: this.#refs.has(ref ?? '') ? ref : undefined,
+      ref: this.#refersTo(page, ref ?? '') ? ref : undefined,
     })
     // So that they are known before anything of the page is shown.
     await this.session.secrets.read(page)
@@ -228,6 +254,7 @@ export class Actor {
     const mask = this.session.secrets.mask()
     const outline = outlineOf(nodes, { ...options, viewportHeight, mask, isPart })
     this.#known = new Set(outline.lines.map(({ key }) => key))
+    this.#outlined = page
     this.#refs = new Set(outline.lines.flatMap(({ ref }) => ref ?? []))
     return outline
   }
@@ -242,6 +269,21 @@ export class Actor {
     }
   }
 
+  /** Tabs that callers do not know of; a single one only replaces another. */
+  #unreported(): Tab[] {
+    const { tabs } = this.session
+    return tabs.length === 1 ? [] : tabs.filter(tab => !this.#reported.has(tab))
+  }
+
+  /** Says where the action was tried, if that is a tab that callers do not know. */
+  #withLateTab(error: AppError): AppError {
+    const tab = this.session.activeTab
+    if (tab === undefined || !this.#unreported().includes(tab)) return error
+    const { code, message, details, cause } = error
+    const late = `${message.replace(/[^.!?]$/, '$&.')} A new tab has opened and is the active one: ${tab.page.url().slice(0, 200)}`
+    return new AppError(code, late, { ...(details && { details }), cause })
+  }
+
   #maskedError({ code, message, details, cause }: AppError): AppError {
     const masked = this.session.secrets.mask()(message)
     return new AppError(code, masked, { ...(details && { details }), cause })
@@ -254,6 +296,11 @@ export class Actor {
       known && new AppError(known.kind === 'refused' ? 'OUTBOUND_REFUSED' : 'BROWSER_FAILED', known.message)
     )
   }
+}
+
+async function describeTab({ page }: Tab) {
+  const { title } = await readFacts(page, tabLoadMs).catch(() => nameless)
+  return { url: page.url().slice(0, 2000), title }
 }
 
 /** What others see of an action: never what is typed. */

@@ -1,3 +1,4 @@
+import { clickTarget, read } from '../in-page/read.ts'
 import { defineAction, selectorField } from './action.ts'
 
 export const click = defineAction({
@@ -5,7 +6,10 @@ export const click = defineAction({
   mayNavigate: true,
   waitsFor: ({ selector }) => `${selector} to be visible, enabled and not covered`,
   async run({ locate, timeout }, { selector }) {
-    await (await locate(selector)).click({ timeout })
+    const end = performance.now() + timeout
+    const target = clickTarget(await locate(selector))
+    const position = await read(target, 'clearPoint', undefined, timeout)
+    await target.click({ timeout: Math.max(1, end - performance.now()), ...(position && { position }) })
     return undefined
   },
 })

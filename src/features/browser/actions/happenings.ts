@@ -10,13 +10,20 @@ interface Happenings {
 const maxReported = 20
 const longestMessage = 1000
 
+interface Accepts {
+  all: boolean
+  /** Questions whether to leave the page. */
+  leaving: boolean
+}
+
 /** Collects what happens in the session, whether or not an action causes it, until it is taken. */
 export function collectHappenings(session: BrowserSession) {
   const dialogs: NonNullable<Happenings['dialogs']> = []
   const refused: string[] = []
-  let acceptsAll = false
+  let accepts: Accepts = { all: false, leaving: false }
   session.answerDialog = async dialog => {
-    const accepted = acceptsAll || dialog.type() === 'alert'
+    const isAsked = dialog.type() === 'beforeunload' ? accepts.leaving : dialog.type() === 'alert'
+    const accepted = accepts.all || isAsked
     const message = dialog.message().slice(0, longestMessage)
     if (dialogs.length < maxReported) dialogs.push({ type: dialog.type(), message, accepted })
     await (accepted ? dialog.accept(dialog.defaultValue()) : dialog.dismiss())
@@ -25,8 +32,8 @@ export function collectHappenings(session: BrowserSession) {
     if (refused.length < maxReported) refused.push(url.slice(0, 200))
   })
   return {
-    acceptDialogs(accepts: boolean): void {
-      acceptsAll = accepts
+    acceptDialogs(next: Accepts): void {
+      accepts = next
     },
     take(): Happenings {
       return {

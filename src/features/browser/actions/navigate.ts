@@ -16,6 +16,7 @@ export const navigate = defineAction({
   check: ({ url }) =>
     isOpenable(url) ? undefined : { field: 'url', issue: 'must be an http or https address, or about:blank' },
   mayNavigate: true,
+  leavesPage: true,
   waitsFor: ({ url }) => `the page ${url.slice(0, 200)}`,
   async run({ page, timeout }, { url }) {
     const response = await page.goto(url, { timeout, waitUntil: 'domcontentloaded' })

@@ -1,4 +1,5 @@
 import type { DefinedAction } from './action.ts'
+import { back } from './back.ts'
 import { click } from './click.ts'
 import { evaluate } from './evaluate.ts'
 import { extract } from './extract.ts'
@@ -9,6 +10,7 @@ import { press } from './press.ts'
 import { screenshot } from './screenshot.ts'
 import { scroll } from './scroll.ts'
 import { select } from './select.ts'
+import { tabs } from './tabs.ts'
 import { type } from './type.ts'
 import { upload } from './upload.ts'
 import { wait } from './wait.ts'
@@ -27,6 +29,8 @@ export const actionNames = [
   'upload',
   'evaluate',
   'outline',
+  'back',
+  'tabs',
 ] as const
 export type ActionName = (typeof actionNames)[number]
 
@@ -45,4 +49,6 @@ export const actions = {
   upload,
   evaluate,
   outline,
+  back,
+  tabs,
 } satisfies Record<ActionName, DefinedAction>

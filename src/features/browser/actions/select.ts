@@ -1,5 +1,13 @@
+import type { Locator } from 'playwright-core'
 import { Type } from 'typebox'
+import { AppError } from '#platform/errors.ts'
+import { read } from '../in-page/read.ts'
 import { defineAction, selectorField } from './action.ts'
+
+/** Options that an error names. */
+const maxShown = 30
+/** Milliseconds in which a page that does not hang answers. */
+const answersWithinMs = 150
 
 const option = Type.String({ maxLength: 1000 })
 
@@ -18,6 +26,16 @@ export const select = defineAction({
   waitsFor: ({ selector, value, values }) =>
     `the options ${[value ?? values].flat().join(', ')} of ${selector}`,
   async run({ locate, timeout }, { selector, value, values = [] }) {
-    return { values: await (await locate(selector)).selectOption(value ?? values, { timeout }) }
+    const field = await locate(selector)
+    const choosing = field.selectOption(value ?? values, { timeout })
+    return { values: await choosing.catch(error => optionsInstead(error, field, [value ?? values].flat())) }
   },
 })
+
+/** @throws what was thrown, or ACTION_TIMEOUT with the options that there are */
+async function optionsInstead(error: Error, field: Locator, wanted: readonly string[]): Promise<never> {
+  const options = await read(field, 'options', maxShown, answersWithinMs).catch(() => [])
+  if (error.name !== 'TimeoutError' || !/did not find some options/.test(error.message)) throw error
+  const shown = options.join(', ') || 'none'
+  throw new AppError('ACTION_TIMEOUT', `There is no option ${wanted.join(', ')}. The options are: ${shown}.`)
+}

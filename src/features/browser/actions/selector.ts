@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { invalid } from '#platform/errors.ts'
 import type { SchemaProblem } from '#platform/schema-problem.ts'
+import { numberedSelector } from '../in-page/read.ts'
 import { firstLine } from './action-error.ts'
 
 const engines = ['css', 'text', 'role', 'xpath', 'ref']
@@ -16,7 +17,8 @@ export function selectorProblem(selector: string): SchemaProblem | undefined {
 /** As Playwright reads it; a selector without the name of an engine is CSS. */
 function engineSelector(selector: string): string {
   const trimmed = selector.trim()
-  if (trimmed.startsWith('ref=')) return `aria-${trimmed}`
+  const [, ref, number] = /^ref=(\w+?)(?:u(\d+))?$/.exec(trimmed) ?? []
+  if (ref !== undefined) return number === undefined ? `aria-ref=${ref}` : numberedSelector(ref, number)
   return /^[\w:-]+=|^\/\//.test(trimmed) ? trimmed : `css=${trimmed}`
 }
 

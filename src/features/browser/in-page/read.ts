@@ -1,4 +1,5 @@
 import type { Frame, Locator, Page } from 'playwright-core'
+import { createClickTarget, createNumbered } from './click-target.ts'
 import type { NearestOptions } from './nearest.ts'
 import { createNearest } from './nearest.ts'
 import { readers } from './readers.ts'
@@ -9,6 +10,8 @@ type Argument<Name extends Reader> = Parameters<Readers[Name]>[1]
 
 const engineName = 'agentstead'
 const nearestName = 'agentstead-nearest'
+const numberedName = 'agentstead-numbered'
+const clickTargetName = 'agentstead-click-target'
 
 declare const document: { createElement(name: string): { textContent: string } }
 
@@ -39,7 +42,13 @@ async function register(): Promise<void> {
   )
   const content = `(${createEngine})({${functions.join()}})`
   await selectors.register(engineName, { content }, { contentScript: true })
-  await selectors.register(nearestName, { content: `(${createNearest})()` }, { contentScript: true })
+  const engines = {
+    [nearestName]: createNearest,
+    [numberedName]: createNumbered,
+    [clickTargetName]: createClickTarget,
+  }
+  for (const [name, create] of Object.entries(engines))
+    await selectors.register(name, { content: `(${create})()` }, { contentScript: true })
 }
 
 /** Methods are no expressions. */
@@ -68,3 +77,10 @@ export async function read<Name extends Reader>(
 export function nearestIn(scope: Frame | Locator, options: NearestOptions): Locator {
   return scope.locator(`${nearestName}=${encodeURIComponent(JSON.stringify(options))}`)
 }
+
+/** A selector of an element by the number that `collectUsable` gave it, within the element with a reference of Playwright. */
+export const numberedSelector = (ref: string, number: string) =>
+  `aria-ref=${ref} >> ${numberedName}=${number}`
+
+/** The element to click for the one that a locator finds: its label, where it can't take a click itself. */
+export const clickTarget = (locator: Locator) => locator.locator(`${clickTargetName}=1`)

@@ -25,13 +25,21 @@ interface PageElement {
   scrollHeight: number
   clientWidth: number
   clientHeight: number
+  label?: string
+  options?: Iterable<PageElement>
+  assignedSlot: PageElement | null
   matches(selector: string): boolean
+  closest(selector: string): PageElement | null
+  contains(other: PageElement): boolean
+  querySelector(selector: string): PageElement | null
   getAttribute(name: string): string | null
-  scrollBy(by: { left: number; top: number; behavior: 'instant' }): void
+  getRootNode(): { host?: PageElement }
+  getBoundingClientRect(): { x: number; y: number; width: number; height: number }
 }
 
 interface PageRoot {
   querySelectorAll(selector: string): Iterable<PageElement>
+  elementFromPoint(x: number, y: number): PageElement | null
 }
 
 declare const document: PageRoot & {
@@ -41,7 +49,7 @@ declare const document: PageRoot & {
   scrollingElement: PageElement | null
   activeElement: PageElement | null
   querySelector(selector: string): PageElement | null
-  elementFromPoint(x: number, y: number): PageElement | null
+  createElement(name: 'canvas'): { getContext(kind: '2d'): { fillStyle: string } }
   getSelection(): object | null
 }
 declare const innerWidth: number
@@ -130,21 +138,122 @@ export const readers = {
     return (ofField || String(document.getSelection() ?? '')).slice(0, characters)
   },
 
-  /** Scrolls what lies in the middle of the window, or the whole page; returns how far. The sign of one of x and y is the direction. */
-  scrollBy(_root: unknown, { x, y, amount }: Distance & { amount: number | undefined }): Distance {
-    const canScroll = (element: PageElement) => {
-      const { overflowX, overflowY } = getComputedStyle(element)
-      return y === 0
-        ? element.scrollWidth > element.clientWidth && /auto|scroll/.test(overflowX)
-        : element.scrollHeight > element.clientHeight && /auto|scroll/.test(overflowY)
+  /** Where a label can be clicked beside its links, from its corner; null where its middle will do. */
+  clearPoint(root: unknown): Distance | null {
+    const label = root as PageElement
+    const others = 'a[href], button'
+    if (!label.matches('label') || label.querySelector(others) === null) return null
+    const { x, y, width, height } = label.getBoundingClientRect()
+    const shares = [0.02, 0.2, 0.4, 0.6, 0.8, 0.98]
+    const points = shares.flatMap(down => shares.map(across => ({ x: across * width, y: down * height })))
+    const isClear = (point: Distance) => {
+      const hit = document.elementFromPoint(x + point.x, y + point.y)
+      return hit !== null && label.contains(hit) && hit.closest(others) === null
     }
-    let target = document.elementFromPoint(innerWidth / 2, innerHeight / 2)
-    while (target !== null && !canScroll(target)) target = target.parentElement
-    target ??= document.scrollingElement ?? document.documentElement
-    const { scrollLeft, scrollTop } = target
-    const distance = amount ?? 0.8 * (y === 0 ? innerWidth : innerHeight)
-    target.scrollBy({ left: x * distance, top: y * distance, behavior: 'instant' })
-    return { x: target.scrollLeft - scrollLeft, y: target.scrollTop - scrollTop }
+    return points.find(isClear) ?? null
+  },
+
+  /** What a field takes, and its language. */
+  field(root: unknown) {
+    const element = root as PageElement
+    let language: string | null = null
+    for (
+      let one: PageElement | undefined = element;
+      one !== undefined && language === null;
+      one = one.getRootNode().host
+    )
+      language = one.closest('[lang]')?.getAttribute('lang') ?? null
+    const [min, max, step] = ['min', 'max', 'step'].map(name => element.getAttribute(name)?.slice(0, 50))
+    return {
+      type: element.matches('input') ? String(element.type) : '',
+      language: language?.slice(0, 50),
+      min,
+      max,
+      step,
+    }
+  },
+
+  /** A colour as `#rrggbb`; null for a text that is none, or one that is transparent. */
+  colour(_root: unknown, text: string): string | null {
+    const paint = document.createElement('canvas').getContext('2d')
+    const painted = ['#000000', '#ffffff'].map(before => {
+      paint.fillStyle = before
+      paint.fillStyle = text
+      return paint.fillStyle
+    })
+    return painted[0] === painted[1] && /^#[\da-f]{6}$/.test(painted[0] ?? '') ? (painted[0] ?? null) : null
+  },
+
+  /** The texts of a field's options, and their values where they differ. */
+  options(root: unknown, most: number): string[] {
+    const options = [...((root as PageElement).options ?? [])].slice(0, most)
+    return options.map(({ value, label = '' }) => {
+      const [text, own] = [label, String(value)].map(one => one.slice(0, 80).toWellFormed())
+      return text === own ? JSON.stringify(own) : `${JSON.stringify(text)} (${own})`
+    })
+  },
+
+  /** Where a person would turn the wheel, from the corner of the window: in its middle, or where alone something can scroll. */
+  wheelPoint(_root: unknown, { x, y }: Distance): Distance {
+    const middle = { x: innerWidth / 2, y: innerHeight / 2 }
+    const root = document.scrollingElement ?? document.documentElement
+    const [position, whole, shown, overflow] =
+      y === 0
+        ? (['scrollLeft', 'scrollWidth', 'clientWidth', 'overflowX'] as const)
+        : (['scrollTop', 'scrollHeight', 'clientHeight', 'overflowY'] as const)
+    const canScroll = (element: PageElement) => {
+      const room = x + y > 0 ? element[whole] - element[shown] - element[position] : element[position]
+      const style = getComputedStyle(element)[overflow]
+      return room >= 1 && (element === root ? style !== 'hidden' : /auto|scroll/.test(style))
+    }
+    function* around(element: PageElement | null): Generator<PageElement> {
+      if (element === null) return
+      yield element
+      yield* around(element.assignedSlot ?? element.parentElement ?? element.getRootNode().host ?? null)
+    }
+    function* scrolling(within: PageRoot): Generator<PageElement> {
+      for (const element of within.querySelectorAll('*')) {
+        if (element.shadowRoot !== null) yield* scrolling(element.shadowRoot)
+        if (element !== root && canScroll(element)) yield element
+      }
+    }
+    function under(within: PageRoot): PageElement | null {
+      const hit = within.elementFromPoint(middle.x, middle.y)
+      return (hit?.shadowRoot && under(hit.shadowRoot)) || hit
+    }
+    if (around(under(document)).some(element => canScroll(element) || element.matches('iframe')))
+      return middle
+    const parts = scrolling(document).map(element => {
+      const box = element.getBoundingClientRect()
+      const [left, right] = [Math.max(box.x, 0), Math.min(box.x + box.width, innerWidth)]
+      const [top, bottom] = [Math.max(box.y, 0), Math.min(box.y + box.height, innerHeight)]
+      const area = Math.max(0, right - left) * Math.max(0, bottom - top)
+      return { x: (left + right) / 2, y: (top + bottom) / 2, area }
+    })
+    const largest = parts.reduce((most, one) => (one.area > most.area ? one : most), { ...middle, area: 0 })
+    return { x: largest.x, y: largest.y }
+  },
+
+  /** How far what scrolls in the document has moved since the positions were noted, along each axis at most. */
+  scrolled(_root: unknown, isStart: boolean): Distance {
+    const world = globalThis as { positions?: Map<PageElement, Distance> }
+    const moved = { x: 0, y: 0 }
+    const further = (one: number, other: number) => (Math.abs(one) > Math.abs(other) ? one : other)
+    if (!isStart)
+      for (const [element, before] of world.positions ?? []) {
+        moved.x = further(element.scrollLeft - before.x, moved.x)
+        moved.y = further(element.scrollTop - before.y, moved.y)
+      }
+    if (!isStart) return moved
+    world.positions = new Map()
+    const roots: PageRoot[] = [document]
+    for (const root of roots)
+      for (const element of root.querySelectorAll('*')) {
+        if (element.shadowRoot !== null) roots.push(element.shadowRoot)
+        const { scrollLeft: x, scrollTop: y, scrollWidth, scrollHeight, clientWidth, clientHeight } = element
+        if (scrollWidth > clientWidth || scrollHeight > clientHeight) world.positions.set(element, { x, y })
+      }
+    return moved
   },
 }
 

@@ -61,8 +61,8 @@ export function linesOf(nodes: readonly SnapshotNode[], mask: (text: string) => 
 
   function visit(node: SnapshotNode, around: Place): Place {
     const here = placeOf(node, around)
-    const hasLine = Boolean(node.name || node.text) || usable.has(node.role)
-    if (hasLine) add(elementLine(node, mask), here, plain.has(node.role) ? undefined : node.ref)
+    const hasLine = Boolean(node.name || node.text) || usable.has(node.role) || isUsable(node)
+    if (hasLine) add(elementLine(node, mask), here, hasRef(node) ? node.ref : undefined)
     const within = {
       ...here,
       depth: here.depth + (hasLine ? 1 : 0),
@@ -77,6 +77,9 @@ export function linesOf(nodes: readonly SnapshotNode[], mask: (text: string) => 
   return lines
 }
 
+const isUsable = ({ isUsable: isMarked, cursor }: SnapshotNode) => isMarked === true || cursor === 'pointer'
+const hasRef = (node: SnapshotNode) => !plain.has(node.role) || isUsable(node)
+
 function placeOf({ box }: SnapshotNode, around: Place): Place {
   if (box === undefined || box.height === 0) return around
   const top = around.offset + box.y
@@ -89,7 +92,8 @@ function textLine(text: string, mask: (text: string) => string) {
 
 function elementLine(node: SnapshotNode, mask: (text: string) => string) {
   const { role, ref, name, text, url, checked, selected, expanded, pressed, disabled } = node
-  const key = [role, ref, name, text, url, checked, selected, expanded, pressed, disabled].join('\n')
+  const states = [checked, selected, expanded, pressed, disabled, isUsable(node)]
+  const key = [role, ref, name, text, url, ...states].join('\n')
   return { key, write: () => textOf(node, mask) }
 }
 
@@ -104,10 +108,10 @@ function textOf(node: SnapshotNode, mask: (text: string) => string): string {
     node.disabled && 'disabled',
   ]
   return [
-    role === 'generic' ? 'text' : role,
+    role === 'generic' ? (isUsable(node) ? 'clickable' : 'text') : role,
     name && ` ${JSON.stringify(cut(mask(name), longest.name))}`,
     ...states.map(state => state && ` [${state}]`),
-    node.ref !== undefined && !plain.has(role) && ` [ref=${node.ref}]`,
+    node.ref !== undefined && hasRef(node) && ` [ref=${node.ref}]`,
     text && `: ${cut(mask(text), longest.text)}`,
     url && ` → ${cut(mask(url), longest.url)}`,
   ]

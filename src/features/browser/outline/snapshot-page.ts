@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { nearestIn, read } from '../in-page/read.ts'
 import type { SnapshotNode } from './snapshot.ts'
+import { findUsable, markUsable } from './usable.ts'
 
 /** As much of a page as is described at once: elements, and characters that count as much as one. */
 const most = { weight: 2000, characters: 100 }
@@ -17,11 +18,18 @@ export interface PageSnapshot {
   isPart: boolean
 }
 
+interface Part {
+  find?: string | undefined
+  ref?: string | undefined
+}
+
 /** Describes a page; of a large one what lies nearest to the window, or holds a text, or is within one element. */
-export async function snapshotPage(
-  page: Page,
-  { find = '', ref }: { find?: string | undefined; ref?: string | undefined },
-): Promise<PageSnapshot> {
+export async function snapshotPage(page: Page, part: Part): Promise<PageSnapshot> {
+  const { nodes, isPart } = await describe(page, part)
+  return { nodes: markUsable(nodes, await findUsable(page)), isPart }
+}
+
+async function describe(page: Page, { find = '', ref }: Part): Promise<PageSnapshot> {
   const options = { mode: 'ai', boxes: true } as const
   const frames = page.frames()
   const weighing = frames

@@ -15,6 +15,9 @@ export interface SnapshotNode {
   expanded?: boolean
   pressed?: boolean | 'mixed'
   disabled?: boolean
+  cursor?: 'pointer'
+  /** Whether it can be used although its role does not say so. */
+  isUsable?: boolean
 }
 
 export interface Box {

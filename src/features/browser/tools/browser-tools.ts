@@ -33,6 +33,12 @@ const ref = Type.String({
   pattern: '^\\w{1,20}$',
   description: 'The ref of an element, as browser_read shows it.',
 })
+const dialog = Type.Optional(
+  Type.Enum(['accept'], {
+    description:
+      'Accepts what the page asks meanwhile, such as whether to delete something or to leave the page.',
+  }),
+)
 const byRef = (given: { ref: string }) => ({ selector: `ref=${given.ref}` })
 
 const kinds = {
@@ -53,13 +59,30 @@ const kinds = {
   }),
   browser_click: kind({
     description: 'Clicks an element of the open page, and returns what has changed.',
-    schema: Type.Object({ ref }),
-    action: given => ({ action: 'click', ...byRef(given) }),
+    schema: Type.Object({ ref, dialog }),
+    action: ({ ref: clicked, ...given }) => ({ action: 'click', ...byRef({ ref: clicked }), ...given }),
   }),
   browser_type: kind({
     description: 'Replaces the text in a field of the open page, and returns what has changed.',
-    schema: Type.Object({ ref, text: Type.String({ maxLength: 100_000 }) }),
-    action: given => ({ action: 'type', ...byRef(given), text: given.text }),
+    schema: Type.Object({
+      ref,
+      text: Type.String({ maxLength: 100_000, description: 'Of a date 2026-12-31, of a time 17:30.' }),
+      submit: Type.Optional(Type.Boolean({ description: 'Presses Enter afterwards, to search or send.' })),
+      by_key: Type.Optional(Type.Boolean({ description: 'Types key by key, for lists of suggestions.' })),
+    }),
+    action: ({ ref: field, ...given }) => ({ action: 'type', ...byRef({ ref: field }), ...given }),
+  }),
+  browser_press: kind({
+    description:
+      'Presses a key, or several together, in the focused element of the open page, and returns what has changed.',
+    schema: Type.Object({
+      key: Type.String({
+        ...{ minLength: 1, maxLength: 100 },
+        description: 'Such as Enter, Tab, Escape, ArrowDown, a or Control+A.',
+      }),
+      dialog,
+    }),
+    action: given => ({ action: 'press', ...given }),
   }),
   browser_select: kind({
     description:
@@ -68,14 +91,30 @@ const kinds = {
     action: given => ({ action: 'select', ...byRef(given), values: given.values }),
   }),
   browser_scroll: kind({
-    description: 'Scrolls the open page, and returns what has come near.',
+    description:
+      'Turns the mouse wheel over the middle of the open page, or over an element, and returns what has come near.',
     schema: Type.Object({
+      ref: Type.Optional(ref),
       direction: Type.Enum(['up', 'down', 'left', 'right']),
       amount: Type.Optional(
         Type.Number({ minimum: 0, description: 'Distance in CSS pixels. Default: most of the window.' }),
       ),
     }),
-    action: given => ({ action: 'scroll', ...given }),
+    action: ({ ref: over, ...given }) => ({ action: 'scroll', ...(over && byRef({ ref: over })), ...given }),
+  }),
+  browser_back: kind({
+    description: 'Goes back to the page before in the same tab, and returns what has changed.',
+    schema: Type.Object({}),
+    action: () => ({ action: 'back' }),
+  }),
+  browser_tabs: kind({
+    description:
+      'Lists the open tabs with their numbers. `choose` makes one the open page, `close` closes one.',
+    schema: Type.Object({
+      choose: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+      close: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    }),
+    action: given => ({ action: 'tabs', ...given }),
   }),
   browser_screenshot: kind({
     description: 'Keeps a picture of the open page for people; you cannot see it yourself.',

@@ -1,0 +1,63 @@
+/** Engines of selectors, which run in documents as `nearest.ts` does and so may use nothing from here. */
+
+interface PageElement {
+  usableNumber?: number
+  labels?: Iterable<PageElement> | null
+  parentElement: PageElement | null
+  shadowRoot: PageRoot | null
+  getRootNode(): PageRoot & { elementFromPoint(x: number, y: number): PageElement | null }
+  contains(other: PageElement): boolean
+  closest(selector: string): PageElement | null
+  matches(selector: string): boolean
+  checkVisibility(options: object): boolean
+  scrollIntoView(options: object): void
+  getBoundingClientRect(): { x: number; y: number; width: number; height: number }
+  querySelectorAll(selector: string): Iterable<PageElement>
+}
+
+interface PageRoot {
+  querySelectorAll(selector: string): Iterable<PageElement>
+}
+
+/** Finds what `collectUsable` numbered. */
+export function createNumbered() {
+  return {
+    queryAll(root: PageElement, number: string) {
+      const found: PageElement[] = []
+      const roots: PageRoot[] = [root, ...(root.shadowRoot === null ? [] : [root.shadowRoot])]
+      for (const one of roots)
+        for (const element of one.querySelectorAll('*')) {
+          if (element.usableNumber === Number(number)) found.push(element)
+          if (element.shadowRoot !== null) roots.push(element.shadowRoot)
+        }
+      return found
+    },
+  }
+}
+
+export function createClickTarget() {
+  const isSeen = (element: PageElement) => {
+    const { width, height } = element.getBoundingClientRect()
+    return width > 0 && height > 0 && element.checkVisibility({ visibilityProperty: true })
+  }
+
+  /** The uppermost element in the middle of one. */
+  function hitOf(element: PageElement): PageElement | null {
+    element.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' })
+    const { x, y, width, height } = element.getBoundingClientRect()
+    return element.getRootNode().elementFromPoint(x + width / 2, y + height / 2)
+  }
+
+  return {
+    /** The element; for a control that is hidden, has no size or is covered what people click for it. */
+    queryAll(root: PageElement) {
+      if (!root.matches('input[type=checkbox i], input[type=radio i], input[type=file i]')) return [root]
+      const hit = isSeen(root) ? hitOf(root) : null
+      if (hit !== null && (hit === root || root.contains(hit))) return [root]
+      const labels = [...(root.labels ?? [])].filter(isSeen)
+      const covering = hit !== null && root.parentElement?.contains(hit) ? [hit] : []
+      const drawn = [...covering, ...labels].find(element => element.closest('a[href], button') === null)
+      return [drawn ?? root]
+    },
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * Runs in documents in the world of Playwright's functions, and so may use nothing from here. Of the document's own types just the
+ * parts that are used are declared.
+ */
+
+interface PageElement {
+  /** The reference that Playwright's last description gave the element. */
+  _ariaRef?: { ref: string }
+  /** Ours. */
+  usableNumber?: number
+  nodeType: number
+  tagName: string
+  id: string
+  tabIndex: number
+  textContent: string
+  isContentEditable: boolean
+  open?: boolean
+  checked?: boolean
+  type?: string
+  control?: PageElement | null
+  parentElement: PageElement | null
+  children: { length: number; 0?: PageElement }
+  shadowRoot: PageRoot | null
+  getRootNode(): { host?: PageElement }
+  hasAttribute(name: string): boolean
+  getAttribute(name: string): string | null
+  matches(selector: string): boolean
+  closest(selector: string): PageElement | null
+  getElementsByTagName(name: string): { length: number }
+  checkVisibility(options: object): boolean
+  getBoundingClientRect(): {
+    x: number
+    y: number
+    width: number
+    height: number
+    top: number
+    bottom: number
+  }
+}
+
+interface PageRoot {
+  querySelectorAll(selector: string): Iterable<PageElement>
+}
+
+declare const document: PageRoot & { documentElement: PageElement; body: PageElement | null }
+declare const innerHeight: number
+declare function getComputedStyle(element: PageElement): { cursor: string; pointerEvents: string }
+
+export interface UsableLimits {
+  /** How many elements are looked at, and how many are returned. */
+  elements: number
+  found: number
+  /** Of a name. */
+  characters: number
+  /** A handler on an element with more descendants is taken for one that serves these. */
+  descendants: number
+}
+
+/** An element that a person can use although its role does not say so. */
+export interface Usable {
+  /** References of the element, or else of its only child, and so on. */
+  refs: string[]
+  /** References of what it is in, the nearest first. */
+  around: string[]
+  number: number
+  role: string
+  name: string
+  checked: boolean
+  expanded: boolean
+  box: { x: number; y: number; width: number; height: number }
+}
+
+/** Says what elements are for. */
+export function createJudge(descendants: number, handling: readonly PageElement[]) {
+  const native = 'a[href], button, input, select, textarea, option'
+  const handled = new Set(handling)
+  const parentOf = (element: PageElement) => element.parentElement ?? element.getRootNode().host ?? null
+  const isPointer = (element: PageElement | null) =>
+    element !== null && getComputedStyle(element).cursor === 'pointer'
+  const isSeen = (element: PageElement) => {
+    const { width, height } = element.getBoundingClientRect()
+    return width > 0 && height > 0 && element.checkVisibility({ visibilityProperty: true })
+  }
+  const isClickable = (element: PageElement) =>
+    element.closest(native) === null &&
+    element !== document.body &&
+    ((handled.has(element) && element.getElementsByTagName('*').length <= descendants) ||
+      (element.hasAttribute('tabindex') && element.tabIndex >= 0) ||
+      (isPointer(element) && !isPointer(parentOf(element))))
+
+  return {
+    parentOf,
+    isUsable: (element: PageElement) => isSeen(element) && getComputedStyle(element).pointerEvents !== 'none',
+    /** Undefined if it has no use, or one that its role shows. */
+    roleOf(element: PageElement): string | undefined {
+      const { control } = element
+      if (element.isContentEditable) return parentOf(element)?.isContentEditable ? undefined : 'textbox'
+      if (element.tagName === 'SUMMARY') return 'summary'
+      if (control && !isSeen(control))
+        return control.type === 'file' ? 'button' : (control.type ?? 'clickable')
+      return element !== document.documentElement && isClickable(element) ? 'clickable' : undefined
+    },
+  }
+}
+
+/** The usable elements nearest to the window, in the order of the document; large documents in part. */
+export function collectUsable(limits: UsableLimits, judge: ReturnType<typeof createJudge>): Usable[] {
+  const { parentOf, isUsable, roleOf } = judge
+  const short = (text: string | null | undefined) =>
+    (text ?? '')
+      .slice(0, 4 * limits.characters)
+      .replace(/\s+/g, ' ')
+      .trim()
+      .slice(0, limits.characters)
+      .toWellFormed()
+  const nameOf = (element: PageElement) =>
+    ['aria-label', 'title', 'alt'].map(name => short(element.getAttribute(name))).find(Boolean) ||
+    short(element.textContent) ||
+    short(element.id || element.getAttribute('class'))
+  const refOf = ({ _ariaRef }: PageElement) => (_ariaRef === undefined ? [] : [_ariaRef.ref])
+  const onlyChild = ({ children: { length, 0: first }, textContent }: PageElement) =>
+    length === 1 && short(textContent) === short(first?.textContent) ? first : undefined
+  const world = globalThis as { usableNumber?: number }
+  function describe({ element, role, distance }: { element: PageElement; role: string; distance: number }) {
+    const [refs, around]: [string[], string[]] = [[], []]
+    for (let one: PageElement | undefined = element; one && refs.length < 10; one = onlyChild(one))
+      refs.push(...refOf(one))
+    for (let one = parentOf(element); one !== null && around.length < 30; one = parentOf(one))
+      around.push(...refOf(one))
+    const { x, y, width, height } = element.getBoundingClientRect()
+    world.usableNumber = (world.usableNumber ?? 0) + 1
+    element.usableNumber ??= world.usableNumber
+    return {
+      ...{ refs, around, role, distance, number: element.usableNumber, name: nameOf(element) },
+      box: { x: Math.round(x), y: Math.round(y), width: Math.round(width), height: Math.round(height) },
+      expanded: role === 'summary' && element.parentElement?.open === true,
+      checked: element.control?.checked === true,
+    }
+  }
+  const found: { element: PageElement; role: string; distance: number }[] = []
+  const roots: PageRoot[] = [document]
+  let looked = 0
+  for (const root of roots)
+    for (const element of root.querySelectorAll('*')) {
+      looked += 1
+      if (looked > limits.elements) break
+      if (element.shadowRoot !== null) roots.push(element.shadowRoot)
+      const role = roleOf(element)
+      if (role === undefined || !isUsable(element)) continue
+      const { top, bottom } = element.getBoundingClientRect()
+      found.push({ element, role, distance: Math.max(0, top - innerHeight, -bottom) })
+    }
+  const farthest = found.map(({ distance }) => distance).toSorted((one, other) => one - other)[
+    limits.found - 1
+  ]
+  return found
+    .filter(({ distance }) => distance <= (farthest ?? distance))
+    .slice(0, limits.found)
+    .map(describe)
+}
