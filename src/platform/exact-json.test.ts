@@ -31,7 +31,9 @@ describe('exact JSON', () => {
     for (const json of [number, `[${number}]`, `{"a":{"b":[1,${number}]}}`, `[{"a":${number}},"${number}"]`])
       expect(JSON.stringify(parseJson(json))).toBe(json)
     expect(isExactNumber(parseJson(` ${number}`))).toBe(true)
-    expect(withNumbersAsText(`{"a": ${number},\n"b":\t${number}}`)).toBe(`{"a":"${number}","b":"${number}"}`)
+    expect(withNumbersAsText(`{"a": ${number},\n"b":\t${number}}`)).toBe(
+      `{"a": "${number}",\n"b":\t"${number}"}`,
+    )
   })
 
   it.each(doubles)('makes %s a number', (number, written) => {
@@ -41,8 +43,10 @@ describe('exact JSON', () => {
   })
 
   it('leaves texts and names as they are', () => {
-    const json = '{"9007199254740993":"id 9007199254740993, 1e400","__proto__":"[9007199254740993]"}'
+    const json = String.raw`{"9007199254740993":"id 9007199254740993, 1e400","__proto__":"\\\"[9007199254740993]\\"}`
+    const among = `[12345678901234567,${json}]`
     expect(JSON.stringify(parseJson(json))).toBe(json)
+    expect(JSON.stringify(parseJson(among))).toBe(among)
     expect(withNumbersAsText(json)).toBe(json)
   })
 

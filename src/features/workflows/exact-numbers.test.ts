@@ -227,7 +227,10 @@ it.each([
 describe('a call of a tool', () => {
   const parameters = {
     type: 'object',
-    properties: { id: { type: 'integer', minimum: 1 }, of: { type: 'number' } },
+    properties: {
+      id: { type: 'integer', minimum: 1, maximum: parseJson('9223372036854775807') },
+      of: { type: 'number' },
+    },
     required: ['id'],
   }
   const makeTool = (tool: object) =>
@@ -255,6 +258,7 @@ describe('a call of a tool', () => {
   it('gives JavaScript texts of the same digits', async () => {
     const code = 'return args'
     const tool = await makeTool({ name: 'same', type: 'javascript', configuration: { code, parameters } })
+    expect(tool.text).toContain('"maximum":9223372036854775807')
     const tried = await send('POST', `/tools/${tool.body.data.id}/test`, JSON.stringify({ arguments: input }))
     expect(tried.body).toMatchObject({ success: true, data: { result: { id, of: '-1e400' } } })
   })

@@ -182,6 +182,13 @@ describe('a text of JSON', () => {
   })
 })
 
+it('reads long runs of backslashes in JSON in linear time', async () => {
+  const text = `{"a":"${'\\'.repeat(200_000)}{{a}}"}`
+  expect(await createTemplates({ input: { a: '"' } }).fillJson(text)).toBe(
+    text.replace('{{a}}', String.raw`\"`),
+  )
+})
+
 it('splits a text into paths and what is around them', () => {
   expect(splitTemplates('{{ a.b }} {c} {{d}}')).toEqual({ texts: ['', ' {c} ', ''], paths: ['a.b', 'd'] })
 })

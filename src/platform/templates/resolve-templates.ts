@@ -75,7 +75,7 @@ export function createTemplates(scope: TemplateScope): Templates {
   async function fillJson(text: string): Promise<string> {
     let isInString = false
     return await fillPieces(piecesOf(text, true), before => {
-      for (const _quote of before.matchAll(everyQuote)) isInString = !isInString
+      for (const [found] of before.matchAll(quoteOrEscape)) if (found === '"') isInString = !isInString
       return isInString ? jsonString : jsonOf
     })
   }
@@ -110,8 +110,7 @@ export async function mapEntries(
 
 const same = (text: string) => text
 
-/** Of a text of JSON, without those that are escaped. */
-const everyQuote = /(?<=(?:^|[^\\])(?:\\\\)*)"/g
+const quoteOrEscape = /"|\\./gs
 
 const jsonOf = (value: unknown) => escapeLines(JSON.stringify(value))
 const jsonString: Write = value => jsonOf(textOf(value)).slice(1, -1)

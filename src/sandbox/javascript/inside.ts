@@ -9,7 +9,11 @@ const [core, ...extensions] = ['core', 'url', 'fetch', 'text', 'intl'].map(name 
 /** The name of the user's code in stack traces; `inside/core.js` reads line numbers by it. */
 const codeFile = 'code'
 
-const opening = '(async function (args) {'
+/**
+ * Nothing that closes the function early fits both: behind the first may only come a statement, behind the second only a comma
+ * or the end of the object. So the code does not run before it is called.
+ */
+const openings = ['async function code(args) {', '({ async code(args) {'] as const
 
 export interface Inside {
   /** The code compiled to a function; an error's description if it cannot be parsed. */
@@ -38,19 +42,24 @@ export function prepareInside(context: QuickJSContext, host: (name: string, json
     return context.unwrapResult(context.callFunction(callee, context.undefined, ...values))
   }
 
+  function problemOf(code: string, error: QuickJSHandle, opening: string): string {
+    const stack = context.getString(context.getProp(error, 'stack'))
+    return withinCode(code, context.getString(call(describe, error)), stack, opening.length)
+  }
+
   const start = context.getProp(parts, 'start')
   const wake = context.getProp(parts, 'wake')
   const describe = context.getProp(parts, 'describe')
 
   return {
     compile(code) {
-      const result = context.evalCode(`${opening}${code.toWellFormed()}\n})`, codeFile)
-      if (result.error) {
-        const stack = context.getString(context.getProp(result.error, 'stack'))
-        return { problem: withinCode(code, context.getString(call(describe, result.error)), stack) }
-      }
-      if (context.typeof(result.value) === 'function') return { compiled: result.value }
-      return { problem: 'SyntaxError: the code is not the body of a function; look for a brace too many.' }
+      const [asFunction, asMethod] = openings
+      const body = code.toWellFormed()
+      const parsed = context.evalCode(`${asFunction}${body}\n}`, codeFile, { compileOnly: true })
+      if (parsed.error) return { problem: problemOf(code, parsed.error, asFunction) }
+      const evaluated = context.evalCode(`${asMethod}${body}\n} }).code`, codeFile)
+      if (evaluated.error) return { problem: problemOf(code, evaluated.error, asMethod) }
+      return { compiled: evaluated.value }
     },
     start: (compiled, argumentJson) => call(start, compiled, context.newString(argumentJson)),
     wake(id, answerJson) {
@@ -63,12 +72,10 @@ export function prepareInside(context: QuickJSContext, host: (name: string, json
  * The line and column of the problem within the code. If the code leaves a bracket open, or closes one too early, the error is
  * in the line after its last, where the wrapper's own bracket is.
  */
-function withinCode(code: string, problem: string, stack: string): string {
+function withinCode(code: string, problem: string, stack: string, columns: number): string {
   const lines = code.split('\n')
   const [, line = 1, column = 1] = (/code:(\d+):(\d+)/.exec(stack) ?? []).map(Number)
   const isAfter = line > lines.length
-  const own = isAfter
-    ? (lines.at(-1)?.length ?? 0) + 1
-    : Math.max(1, line === 1 ? column - opening.length : column)
+  const own = isAfter ? (lines.at(-1)?.length ?? 0) + 1 : Math.max(1, line === 1 ? column - columns : column)
   return problem.replace(/ \(line \d+\)$/, ` (line ${Math.min(line, lines.length)}, column ${own})`)
 }

@@ -39,6 +39,7 @@ describe('is the same as in Node', () => {
     `new Intl.NumberFormat('en', { notation: 'compact' }).formatToParts(98765)`,
     `new Intl.NumberFormat('en').format('123456789012345678.5')`,
     `new Intl.NumberFormat('en').format('1e999999')`,
+    `[' 123456789012345678.5 ', '1.2345678901234567891e19', '+1', '0x1f', 'x'].map(new Intl.NumberFormat('en').format)`,
     `[1234.5, null, ${summer}].toLocaleString('de', { timeZone: 'UTC' })`,
     `new Float64Array([1.5, 2]).toLocaleString('de')`,
     `['z', 'ä', 'a', 'Z', '10', '9'].sort((a, b) => a.localeCompare(b, 'sv'))`,
@@ -75,6 +76,7 @@ describe('throws', () => {
     [`(1).toLocaleString('en', { style: 'x'.repeat(5000) })`, 'TypeError: Options must be'],
     [`new Intl.ListFormat('en').format(Array(5000).fill('x'))`, 'TypeError: This list has more than'],
     [`new Intl.Segmenter('en')`, 'TypeError'],
+    [`(10n ** 350n).toLocaleString('en')`, 'RangeError: This number has 300 digits or more'],
   ])('%s', async (expression, message) => {
     expect(await returned(expression)).toContain(message)
   })

@@ -98,8 +98,10 @@ function limited(value: unknown): string {
   return text
 }
 
-/** Exact where it is written in digits; an exponent could stand for more digits than memory holds. */
+/** Exact where it is written in decimal. Larger exponents could stand for more digits than memory holds. */
 function numeric(value: unknown): unknown {
-  const text = typeof value === 'string' ? limited(value) : ''
-  return /^-?\d{1,400}(?:\.\d{1,400})?$/.test(text) ? text : Number(value)
+  if (typeof value !== 'string') return Number(value)
+  const text = limited(value).trim()
+  if (/[\d.]{300}/.test(text)) throw new RangeError('This number has 300 digits or more.')
+  return /^[+-]?[\d.]+(?:e[+-]?\d{1,3})?$/i.test(text) ? text : Number(text)
 }

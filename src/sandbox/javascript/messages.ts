@@ -26,6 +26,8 @@ export interface SandboxAnswer {
   url: string
   headers: [name: string, value: string][]
   text: string
+  /** Where it differs from the text: with texts in the place of numbers that the code can't hold. */
+  json?: string
 }
 
 /** A success, or the sentence that says why there is none. */

@@ -1,3 +1,4 @@
+import { withNumbersAsText } from '#platform/exact-json.ts'
 import { bounds } from './limits.ts'
 import type { Answer, RunTask, SandboxAnswer, SandboxRequest, ToMain } from './messages.ts'
 
@@ -54,7 +55,11 @@ export function createPending({ limits, send, wake }: PendingOptions) {
     },
 
     answer(id: number, answer: Answer<SandboxAnswer>): void {
-      if (requests.delete(id)) wake(id, JSON.stringify(answer))
+      if (!requests.delete(id)) return
+      const [isAnswered, value] = answer
+      const json = isAnswered ? withNumbersAsText(value.text) : undefined
+      const isSame = !isAnswered || json === value.text
+      wake(id, JSON.stringify(isSame ? answer : [true, { ...value, json }]))
     },
 
     isEmpty(): boolean {

@@ -136,8 +136,8 @@ describe('errors', () => {
     ['await null\nreturn nothing', "ReferenceError: 'nothing' is not defined (line 2)"],
     ['return JSON.parse("{")', 'SyntaxError: expecting property name (line 1)'],
     ['let a = 1\nlet = ;', "SyntaxError: unexpected token in expression: ';' (line 2, column 7)"],
-    ['}', "SyntaxError: expecting ')' (line 1, column 2)"],
-    ['}) + (() => {', 'SyntaxError: the code is not the body of a function; look for a brace too many.'],
+    ['}', "SyntaxError: unexpected token in expression: '}' (line 1, column 2)"],
+    ['}) + (() => {', "SyntaxError: unexpected token in expression: ')' (line 1, column 2)"],
     ['throw "a word"', 'The code threw a word'],
     ['throw { code: 7 }', 'The code threw {"code":7}'],
     ['throw undefined', 'The code threw undefined'],
@@ -161,7 +161,11 @@ describe('errors', () => {
     ['return "abc', 'SyntaxError: unexpected end of string (line 1, column 8)'],
     ['if (x) {\n  y()', '(line 2, column 6)'],
     ['await 1; return [1, 2', '(line 1, column 22)'],
-    ['}); while (true) {} (() => {', 'stopped after 5 s'],
+    ['}); while (true) {} (() => {', '(line 1, column 2)'],
+    ['}, function () {', '(line 1, column 2)'],
+    ['}, other() {', '(line 1, column 2)'],
+    ['}\nwhile (true) {}\n{', '(line 2, column 1)'],
+    ['} }).code; while (true) {}; ({ async code() {', '(line 1, column 3)'],
     ['x'.repeat(1_000_001), 'longer than'],
   ])('%# checks the syntax of code without running it', async (code, problem) => {
     const found = await sandbox.check(code, 'test')
@@ -297,6 +301,14 @@ describe('fetch', () => {
       one: '1',
       agent: 'test/1',
     })
+  })
+
+  it('reads numbers that it cannot hold as texts of the same digits', async () => {
+    const text = '{"id": 9007199254740993, "x": [1.5, 1e400], "t": "9007199254740993"}'
+    const origin = await serve((_request, response) => response.end(text))
+    const code = 'const answer = await fetch(args); return [await answer.json(), await answer.text()]'
+    const value = { id: '9007199254740993', x: [1.5, '1e400'], t: '9007199254740993' }
+    expect(await returned(code, origin)).toEqual([value, text])
   })
 
   it('takes addresses, parameters and headers as objects, and refuses a body that is none', async () => {

@@ -1,8 +1,8 @@
 import type * as Sdk from '@modelcontextprotocol/client'
 import type { ToolParameters } from '#models/tools/tool.ts'
+import { unmark } from '#platform/exact-json.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import { httpStatusOf, ServerFailure } from './failure.ts'
-import { readMarked } from './marked-numbers.ts'
 import type { AnswerBounds, ServerAddress } from './server-fetch.ts'
 import { createServerFetch } from './server-fetch.ts'
 
@@ -223,7 +223,7 @@ async function listTools(
       signal,
     })
     cursor = page.nextCursor
-    if (!(await take(readMarked(page.tools))) || cursor === undefined || seen.has(cursor)) return
+    if (!(await take(unmark(page.tools))) || cursor === undefined || seen.has(cursor)) return
     seen.add(cursor)
   }
 }
@@ -248,7 +248,7 @@ async function callTool(
         toolDefinition: { name: call.name, inputSchema: call.parameters as Sdk.Tool['inputSchema'] },
       },
     )
-    return readMarked(result)
+    return unmark(result)
   } catch (error) {
     if (error instanceof sdk.ProtocolError) throw new ServerRefusal(error.message)
     throw error

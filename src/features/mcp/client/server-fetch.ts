@@ -2,7 +2,7 @@ import { AppError } from '#platform/errors.ts'
 import { hasMoreValuesThan } from '#platform/json-values.ts'
 import { outboundFailed, toOutboundError } from '#platform/outbound/outbound-failure.ts'
 import { readBody } from '#platform/outbound/response-body.ts'
-import { markedEvents, markedJson } from './marked-numbers.ts'
+import { markEvents, markNumbers } from './marked-numbers.ts'
 import type { StreamBounds, StreamEnd } from './whole-events.ts'
 import { wholeEvents } from './whole-events.ts'
 
@@ -82,7 +82,7 @@ export function createServerFetch(needs: Dependencies) {
           ? undefined
           : errorEvent(requestId, streamFailure(host, end).message)
       }
-      const events = markedEvents(wholeEvents(body, bounds, lastWords))
+      const events = markEvents(wholeEvents(body, bounds, lastWords))
       return new Response(ReadableStream.from(events), { status, headers })
     }
     const limit = response.ok ? bounds.maxAnswerBytes : maxErrorBytes
@@ -91,7 +91,7 @@ export function createServerFetch(needs: Dependencies) {
     })
     const isTooLarge = content === undefined || hasMoreValuesThan(content, bounds.maxValues)
     if (isTooLarge && response.ok) throw tooLarge(host)
-    return new Response(content && markedJson(content), { status, headers })
+    return new Response(content && markNumbers(content), { status, headers })
   }
 
   async function fetchFromServer(input: string | URL, init: RequestInit = {}): Promise<Response> {

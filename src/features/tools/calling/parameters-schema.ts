@@ -1,5 +1,6 @@
 import type { ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
+import { withDoubles } from '#platform/exact-json.ts'
 import { ofOwnSchemas } from '#platform/own-schemas.ts'
 import { leadsWithin } from '../openapi/references.ts'
 import { isRecord } from './values.ts'
@@ -15,7 +16,7 @@ const holdingValues = ['const', 'enum', 'default', 'examples']
  */
 export function isUsableSchema(schema: unknown): boolean {
   isSchema ??= compileMetaSchema()
-  return isSchema(schema) && hasReferencesThatLead(schema)
+  return isSchema(withDoubles(schema)) && hasReferencesThatLead(schema)
 }
 
 let isSchema: ValidateFunction | undefined

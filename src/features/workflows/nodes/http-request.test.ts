@@ -88,10 +88,37 @@ describe('a request', () => {
     ['{{made}}', json, { a: [1] }],
     ['{{t}}', json, hostile],
     ['{{list}}', json, input.list],
+    ['{"t":"{{t}}"}', { 'content-type': '' }, { t: hostile }],
   ])('escapes values in the JSON text %s', async (body, headers, expected) => {
     const { status } = await agent.runNode(request('/', { method: 'POST', headers, body }), input)
     expect(status).toBe('complete')
     expect(last()?.body).toEqual(expected)
+  })
+
+  it.each(['x-ndjson', 'jsonl', 'json-seq'])(
+    'escapes values in lines of %s, and sends whole ones as they are',
+    async type => {
+      const headers = { 'content-type': `application/${type}` }
+      const send = (body: string, lines: string) =>
+        agent.runNode(request('/', { method: 'POST', headers, body }), { t: hostile, lines })
+      await send('{"t":"{{t}}"}\n[{{t}}]\n', '')
+      expect(
+        String(last()?.body)
+          .split('\n')
+          .slice(0, 2)
+          .map(line => JSON.parse(line)),
+      ).toEqual([{ t: hostile }, [hostile]])
+      await send('{{lines}}', '{"a":1}\n{"b":2}\n')
+      expect(last()?.body).toBe('{"a":1}\n{"b":2}\n')
+    },
+  )
+
+  it('names the field of a form that can hold no list', async () => {
+    const { error } = await agent.runNode(
+      request('/', { method: 'POST', headers: form, body: 'a=<{{list}}>' }),
+      input,
+    )
+    expect(error).toMatch(/^a: holds a list/)
   })
 
   it.each<[unknown, [string, string][]]>([

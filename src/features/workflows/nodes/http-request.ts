@@ -72,7 +72,7 @@ export const createHttpRequest = (outbound: Outbound) =>
       const { method = 'GET', fail_on_status = true } = data
       const given = await headersOf(data, secrets, templates)
       const body = readingMethods.includes(method) ? null : data.body
-      const content = await encodeRequestBody(body, given['content-type'], templates)
+      const content = await encodeRequestBody(body, given['content-type'] || undefined, templates)
       const headers = {
         accept: 'application/json, */*;q=0.5',
         ...(method !== 'GET' && { 'idempotency-key': key }),

@@ -42,20 +42,18 @@ const plainText = 'text/plain; charset=utf-8'
 function wholeText(body: string, contentType = plainText): EncodedBody {
   const problem = multipartTextProblem(contentType, true)
   if (problem !== undefined) throw invalid('body', problem)
-  return { contentType, body: isJson(contentType) && !isJsonText(body) ? JSON.stringify(body) : body }
+  const isValue = /[/+]json\s*(?:;|$)/i.test(contentType)
+  return { contentType, body: isValue && !isJsonText(body) ? JSON.stringify(body) : body }
 }
 
 async function encodeText(text: string, contentType = plainText, templates: Templates): Promise<EncodedBody> {
   const problem = multipartTextProblem(contentType, hasTemplate(text))
   if (problem !== undefined) throw invalid('body', problem)
-  if (isJson(contentType) || (contentType === plainText && isJsonText(text)))
+  // Lines of JSON, such as `application/x-ndjson`, are escaped like one value.
+  if (/json/i.test(contentType) || (contentType === plainText && isJsonText(text)))
     return { contentType, body: await templates.fillJson(text) }
   const isForm = formKindOf(contentType) === 'urlencoded'
   return { contentType, body: await (isForm ? fillForm(text, templates) : templates.fill(text)) }
-}
-
-function isJson(contentType: string): boolean {
-  return /json\b/i.test(contentType)
 }
 
 /** Whether it is one template, which may be a value of any type. */
@@ -84,11 +82,12 @@ async function fillForm(text: string, templates: Templates): Promise<string> {
   for (const pair of text.match(/(?:\{\{[^{}]*\}\}|[^&])+/g) ?? []) {
     const name = pair.slice(0, pair.indexOf('=') + 1)
     const value = pair.slice(name.length)
-    const fill = (part: string) => templates.fill(part, one => encodeValue(fieldText(part, one)))
+    const field = name.slice(0, -1)
+    const fill = (part: string) => templates.fill(part, one => encodeValue(fieldText(field, one)))
     if (name === '' || !isTemplate(value)) pairs.push(await fill(pair))
     else {
       const [filled, list] = [await fill(name), await templates.resolve(value)]
-      pairs.push(...fieldTexts(name.slice(0, -1), list).map(one => filled + encodeValue(one)))
+      pairs.push(...fieldTexts(field, list).map(one => filled + encodeValue(one)))
     }
   }
   return pairs.join('&')

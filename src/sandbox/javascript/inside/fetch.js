@@ -28,13 +28,15 @@ function bodyOf(body, headers) {
 
 class Response {
   #text
+  #json
 
-  constructor({ status, url, headers, text }) {
+  constructor({ status, url, headers, text, json = text }) {
     this.status = status
     this.ok = status >= 200 && status <= 299
     this.url = url
     this.headers = new Headers(headers)
     this.#text = text
+    this.#json = json
   }
 
   async text() {
@@ -42,7 +44,7 @@ class Response {
   }
 
   async json() {
-    return JSON.parse(this.#text)
+    return JSON.parse(this.#json)
   }
 }
 
