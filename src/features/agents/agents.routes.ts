@@ -48,7 +48,8 @@ export function registerAgentRoutes(app: App, agents: AgentsService): void {
     opensAgent: false,
     body: agentChangesSchema,
     answer: updatedAgentSchema,
-    current: ({ params }) => agents.find(params.id),
+    current: ({ params }) => agents.findWithSettings(params.id),
+    fixed: ['settings'],
     handle: ({ params, body }) => agents.update(params.id, body),
   })
   routes.delete('/:id', {

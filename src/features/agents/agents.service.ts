@@ -37,6 +37,11 @@ export function createAgentsService(needs: Dependencies) {
     return agent
   }
 
+  async function findWithSettings(id: string) {
+    const agent = await find(id)
+    return { ...agent, settings: await needs.settings.inForce(id, agent.settings) }
+  }
+
   async function removeData(id: string): Promise<void> {
     await needs.removeDatabase(id)
     await repository.finishRemoving(id)
@@ -54,13 +59,11 @@ export function createAgentsService(needs: Dependencies) {
     list: (email: string | undefined, query: AgentListQuery) =>
       repository.listReachable(email, defaultAgentId, query),
 
+    findWithSettings,
+
     async get(id: string, database: Kysely<AgentTables>) {
-      const agent = await find(id)
-      const [settings, stats] = await Promise.all([
-        needs.settings.inForce(id, agent.settings),
-        countRecords(database),
-      ])
-      return { ...agent, settings, stats }
+      const [agent, stats] = await Promise.all([findWithSettings(id), countRecords(database)])
+      return { ...agent, stats }
     },
 
     /** Creates an agent that belongs to the user. */

@@ -404,8 +404,9 @@ describe(`settings ${row('PUT /api/agents/{id}/settings')}`, () => {
       ['llm_base_url'],
     ],
     ['an unused address', { llm_provider: 'builtin', llm_base_url: 'http://192.0.9.1/v1' }, ['llm_base_url']],
+    ['a country that is none', { phone_country: 'UK' }, ['phone_country']],
     ['mail without a sender', { smtp_url: 'smtp://a:b@mail.example.com' }, ['mail_from']],
-    ['nothing', { llm_provider: 'builtin', mail_from: 'a@example.com' }, []],
+    ['nothing', { llm_provider: 'builtin', mail_from: 'a@example.com', phone_country: 'GB' }, []],
   ])('warn of %s, and are stored', async (_what, change, fields) => {
     const { id } = await makeAgent()
     const answer = await put(id, change)

@@ -1,4 +1,5 @@
 import { AppError } from '#platform/errors.ts'
+import { hasNumbers } from '#platform/phone-number.ts'
 import type { SettingsWarning, StoredSettings } from './settings.schema.ts'
 import type { Credentials } from './settings.service.ts'
 
@@ -21,12 +22,17 @@ interface Dependencies {
  */
 export function createSettingsWarnings({ inForce, problems, requirePermitted }: Dependencies) {
   return async (agent: Agent): Promise<SettingsWarning[]> => {
-    const { llm_base_url: address, mail_from } = agent.settings
+    const { llm_base_url: address, mail_from, phone_country } = agent.settings
     const { provider } = inForce(agent)
     const warnings: SettingsWarning[] = []
     const add = (field: string, issue: string) => warnings.push({ field, issue })
     if (agent.credentials.smtp_url !== undefined && mail_from === undefined)
       add('mail_from', 'must name the sender of mail through smtp_url')
+    if (phone_country !== undefined && !(await hasNumbers(phone_country)))
+      add(
+        'phone_country',
+        `${phone_country} is no country that has telephone numbers, such as GB for the United Kingdom`,
+      )
     if (address !== undefined && provider !== 'openai-compatible')
       add('llm_base_url', `is for the provider "openai-compatible"; the provider is "${provider}"`)
     if (address !== undefined)

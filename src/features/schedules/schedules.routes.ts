@@ -40,6 +40,7 @@ export function registerScheduleRoutes(app: App, schedules: SchedulesService): v
     summary: 'Update, pause or resume a schedule',
     body: scheduleChangesSchema,
     answer: scheduleSchema,
+    derived: ({ type }) => (type === 'once' ? [] : ['next_run']),
     handle: ({ agent, params, body }) => schedules.update(agent, params.scheduleId, body),
   })
   routes.remove('/:scheduleId', {

@@ -130,3 +130,56 @@ describe.each(Object.entries(resources))('an update of %s', (below, [, change, .
       })
   })
 })
+
+describe('a schedule that is sent back', () => {
+  const read = async (given: object) => {
+    const { body } = await app.call<Resource>('POST', `${agent}/schedules`, {
+      body: { name: 'S', ...given, ...callback },
+    })
+    return { path: `${agent}/schedules/${body.id}`, schedule: body }
+  }
+
+  it.each([
+    { type: 'cron', cron_expression: '0 9 * * *' },
+    { type: 'delayed', delay_seconds: 3600 },
+  ])('runs at its own times, whatever was read as its next one: %j', async given => {
+    const { path, schedule } = await read(given)
+    const put = (body: object) => app.call<Resource>('PUT', path, { body })
+    const stale = { ...schedule, name: 'T', next_run: '2020-01-01T09:00:00.000Z' }
+    expect((await put(stale)).body).toMatchObject({ name: 'T', next_run: schedule.next_run })
+    expect((await put({ ...schedule, status: 'paused' })).body).toMatchObject({ next_run: null })
+    expect((await put(schedule)).body).toMatchObject({ status: 'active', next_run: expect.any(String) })
+    expect(await put({ next_run: '2031-01-01T09:00:00Z' })).toMatchObject({
+      status: 400,
+      body: { error: { details: { field: 'next_run' } } },
+    })
+  })
+
+  it('is set for the time that it is sent with, if it runs once', async () => {
+    const { path, schedule } = await read({ type: 'once', next_run: '2031-01-01T09:00:00Z' })
+    const next_run = '2032-01-01T09:00:00.000Z'
+    const { body } = await app.call('PUT', path, { body: { ...schedule, next_run } })
+    expect(body).toMatchObject({ next_run })
+  })
+})
+
+it('another value for a field that is sent alone is refused by its name', async () => {
+  const { path } = await made('/schedules')
+  expect(await app.call('PUT', path, { body: { callback_type: 'webhook' } })).toMatchObject({
+    status: 400,
+    body: {
+      error: { details: { field: 'callback_type', issue: expect.stringContaining("can't be changed") } },
+    },
+  })
+})
+
+it('settings of an agent are changed by no update of the agent', async () => {
+  const { body } = await app.call<Resource>('GET', agent)
+  const settings = { ...Object(body.settings), system_prompt: 'Rhyme.' }
+  for (const sent of [{ ...body, settings }, { settings }])
+    expect(await app.call('PUT', agent, { body: sent })).toMatchObject({
+      status: 400,
+      body: { error: { details: { field: 'settings' } } },
+    })
+  expect(await app.call('PUT', agent, { body: { settings: body.settings } })).toMatchObject({ status: 200 })
+})

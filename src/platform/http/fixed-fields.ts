@@ -3,7 +3,7 @@
  * Leaving others out in silence would answer 200 to a change that was not made.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, preValidationAsyncHookHandler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { invalid } from '../errors.ts'
 import { withNumbersAsText } from '../exact-json.ts'
@@ -18,11 +18,14 @@ interface DeclaredRoute {
   handle: Handle
   /** Of an update: reads the resource, instead of the route that reads it. */
   current?: Handle | undefined
+  fixed?: readonly string[] | undefined
+  /** Those of the resource that an update can set for others, but the service itself sets for this one. */
+  derived?: ((resource: Fields) => readonly string[]) | undefined
 }
 
 interface Guard {
-  preValidation: preValidationHookHandler
-  /** @throws AppError VALIDATION_ERROR naming the field that would have to change. */
+  preValidation: preValidationAsyncHookHandler
+  /** Leaves the changes in the body. @throws AppError VALIDATION_ERROR naming a field that can't be changed. */
   require(request: FastifyRequest, reply: FastifyReply): Promise<void>
 }
 
@@ -37,7 +40,7 @@ export function createFixedFields() {
     // A closed body is refused with all fields that it does not know.
     if (method !== 'PUT' || body === undefined || 'additionalProperties' in body) return undefined
     const creation = `POST ${path.replace(/\/:\w+$/, '')}`
-    return guardOf(body, () => ({
+    return guardOf(route, body, () => ({
       made: declared.get(creation),
       read: { ...declared.get(`GET ${path}`), ...(current && { handle: current }) },
     }))
@@ -45,13 +48,14 @@ export function createFixedFields() {
 }
 
 function guardOf(
+  { fixed: alsoFixed = [], derived = () => [] }: DeclaredRoute,
   body: TSchema,
   routes: () => { made: DeclaredRoute | undefined; read: Partial<DeclaredRoute> },
 ): Guard {
   const sent = new WeakMap<FastifyRequest, Fields>()
   const changeable = propertiesOf(body)
-  return {
-    preValidation(request, _reply, done) {
+  const guard: Guard = {
+    async preValidation(request, reply) {
       const { made, read } = routes()
       const known = {
         ...propertiesOf(read.answer),
@@ -67,7 +71,8 @@ function guardOf(
       if (fixed.length > 0) sent.set(request, Object.fromEntries(fixed.map(name => [name, given[name]])))
       // Validation knows none of them.
       for (const name of fixed) delete given[name]
-      done()
+      // It would name the lack of any field instead.
+      if (Object.keys(given).length === 0) await guard.require(request, reply)
     },
     async require(request, reply) {
       const fields = sent.get(request)
@@ -77,18 +82,32 @@ function guardOf(
       // One that is sent back whole may have been read a while ago: what the service itself changes may differ.
       const isWhole = fields.id !== undefined && fields.id === resource.id
       const constant = { id: true, created_at: true, ...propertiesOf(made?.body), ...changeable }
-      for (const [field, value] of Object.entries(fields)) {
-        if (isWhole && !(field in constant)) continue
-        requireSame(field, value, resource, changeable[field] as TSchema | undefined)
-      }
+      const isOwn = (field: string) =>
+        derived(resource).includes(field) || !(field in constant || alsoFixed.includes(field))
+      for (const [field, value] of Object.entries(fields))
+        if (!isWhole || !isOwn(field))
+          requireSame(field, value, resource, changeable[field] as TSchema | undefined)
+      if (isWhole) leaveChanges(Object(request.body), isOwn, resource)
     },
   }
+  return guard
+}
+
+/** Who sends back what was read sets nothing anew, such as the time from which a delay counts. */
+function leaveChanges(given: Fields, isOwn: (field: string) => boolean, resource: Fields): void {
+  for (const [field, value] of Object.entries(given))
+    if (isOwn(field) || isSame(value, resource[field])) delete given[field]
 }
 
 /** @param schema what the update takes for the field, if it takes it. */
 function requireSame(field: string, value: unknown, resource: Fields, schema: TSchema | undefined): void {
-  if (isDeepStrictEqual(plain(value), resource[field] ?? null)) return
+  if (isSame(value, resource[field])) return
   throw invalid(field, (schema && problemOf(schema, value)?.issue) ?? fixedIssue)
+}
+
+/** @param stored as `plain` has it. */
+function isSame(value: unknown, stored: unknown): boolean {
+  return isDeepStrictEqual(plain(value), stored ?? null)
 }
 
 /** As JSON has it, to be compared. */

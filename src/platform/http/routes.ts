@@ -38,6 +38,10 @@ interface Route<Path extends string, Query extends TSchema, Body extends TSchema
   bodyLimit?: number
   /** Of an update: reads the resource, where the route for reading it needs more than this one has. */
   current?(request: FastifyRequest & Given<Path, Query, Body>): unknown
+  /** Of an update: fields that it does not set, and the service does not set either. */
+  fixed?: readonly string[]
+  /** Of an update: fields that the service sets for this resource; where it is sent back, they are left out. */
+  derived?(resource: Record<string, unknown>): readonly string[]
   handle(request: FastifyRequest & Given<Path, Query, Body>, reply: FastifyReply): Result | Promise<Result>
 }
 
@@ -59,8 +63,8 @@ export function routesBelow<Base extends string>(app: App, base: Base, tag: stri
     answerOf: (result: Result) => unknown = result => result,
   ): void {
     const { name, summary, description, parameters, query, headers, body, ...rest } = route
-    const { bodyLimit, current, handle, ...config } = rest
-    const guard = guardFor(method, path, { body, answer, handle, current })
+    const { bodyLimit, current, fixed, derived, handle, ...config } = rest
+    const guard = guardFor(method, path, { body, answer, handle, current, fixed, derived })
     const access = method === 'GET' ? 'viewer' : 'admin'
     const params = parametersOf(base + path, parameters)
     const words = { summary, description, tags: [tag] }
