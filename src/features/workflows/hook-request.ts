@@ -42,7 +42,7 @@ type Kind = 'json' | 'form' | 'multipart' | 'text' | 'unnamed'
 
 function kindOf(type: string): Kind {
   if (type === '') return 'unnamed'
-  if (/^application\/json$|^[^/]+\/[^/]+\+json$/.test(type)) return 'json'
+  if (/^(?:application|text)\/json$|^[^/]+\/[^/]+\+json$/.test(type)) return 'json'
   if (type === 'application/x-www-form-urlencoded') return 'form'
   if (type === 'multipart/form-data') return 'multipart'
   if (/^text\/|^application\/xml$|\+xml$/.test(type)) return 'text'
@@ -58,7 +58,7 @@ interface Body {
 
 const readers: Record<Kind, (body: Body) => unknown> = {
   json: body => body.readJson(body.request, textOf(body)),
-  form: body => fieldsOf(new URLSearchParams(textOf(body))),
+  form: body => fieldsOf(new URLSearchParams(inUtf8(body))),
   multipart: async ({ bytes, contentType }) => {
     const form = await new Response(bytes, { headers: { 'content-type': contentType } })
       .formData()
@@ -103,23 +103,36 @@ function storableText(body: Body): string {
   return text
 }
 
-/** By the character set of the content type. */
-function textOf({ contentType, bytes }: Body): string {
-  const label = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1] ?? 'utf-8'
-  const decoder = decoderOf(label)
-  if (decoder === undefined) throw unsupported(`The character set ${label} is not known. Send UTF-8.`)
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    throw invalid('body', `is not valid ${label}`)
-  }
+/** A form whose escapes are of UTF-8, whatever its character set is. */
+function inUtf8(body: Body): string {
+  const decode = decoderOf(body)
+  const escaped = (run: string) => encodeURIComponent(decode(Buffer.from(run.replaceAll('%', ''), 'hex')))
+  return decode(body.bytes).replace(/(?:%[89a-f][\da-f])+/gi, escaped)
 }
 
-function decoderOf(label: string) {
+function textOf(body: Body): string {
+  return decoderOf(body)(body.bytes)
+}
+
+/** By the character set of the content type. */
+function decoderOf({ contentType }: Body): (bytes: Uint8Array) => string {
+  const label = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1] ?? 'utf-8'
+  const decoder = orElse(
+    () => new TextDecoder(label, { fatal: true }),
+    () => unsupported(`The character set ${label} is not known. Send UTF-8.`),
+  )
+  return bytes =>
+    orElse(
+      () => decoder.decode(bytes),
+      () => invalid('body', `is not valid ${label}`),
+    )
+}
+
+function orElse<Result>(attempt: () => Result, problem: () => AppError): Result {
   try {
-    return new TextDecoder(label, { fatal: true })
+    return attempt()
   } catch {
-    return undefined
+    throw problem()
   }
 }
 

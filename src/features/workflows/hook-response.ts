@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { invalid } from '#platform/errors.ts'
-import { headerValueProblem, isHeaderName, requireHeaderValue } from '#platform/outbound/header-rules.ts'
+import { headerValueProblem, isHeaderName } from '#platform/outbound/header-rules.ts'
 import type { Templates } from '#platform/templates/resolve-templates.ts'
 import { splitTemplates } from '#platform/templates/resolve-templates.ts'
 
@@ -41,7 +41,10 @@ export function hookResponseProblem({ status, headers = {} }: HookResponse) {
         field,
         issue: `must not be set: only ${plainHeaders.join(', ')} and harmless x- headers may be`,
       }
-    const issue = headerValueProblem(splitTemplates(value).texts.join(''))
+    const isTwice = Object.keys(headers).some(other => other !== name && isSameName(other, name))
+    const issue = isTwice
+      ? 'is there twice'
+      : valueProblem(name, asSent(name, splitTemplates(value).texts.join('/')))
     return issue === undefined ? undefined : { field, issue }
   })
   return problems.find(problem => problem !== undefined)
@@ -55,10 +58,16 @@ export async function resolveHookResponse(
   const resolved = Number(await templates.resolve(status))
   if (!isStatus(resolved)) throw invalid('response.status', 'must be a whole number from 200 to 599')
   const filled: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers))
-    filled[name.toLowerCase()] = requireHeaderValue(`response.headers.${name}`, await templates.fill(value))
+  for (const [name, value] of Object.entries(headers)) {
+    const sent = asSent(name, await templates.fill(value))
+    const issue = valueProblem(name, sent)
+    if (issue !== undefined) throw invalid(`response.headers.${name}`, issue)
+    filled[name.toLowerCase()] = sent
+  }
   const isText = typeof body === 'string'
-  const type = filled['content-type'] ?? (isText ? 'text/plain; charset=utf-8' : jsonType)
+  const given = filled['content-type'] ?? (isText ? 'text/plain' : jsonType)
+  // Browsers would take another character set.
+  const type = /^text\/[^;]*$/i.test(given) ? `${given}; charset=utf-8` : given
   if (body === null || bodiless.includes(resolved))
     return { status: resolved, headers: filled, body: undefined }
   const fillText = (text: string) => (isJsonType(type) ? templates.fillJson(text) : templates.fill(text))
@@ -79,6 +88,26 @@ function isJsonType(type: string): boolean {
 
 function isStatus(status: unknown): boolean {
   return Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599
+}
+
+/** Addresses hold neither blanks nor letters beyond ASCII. */
+function asSent(name: string, value: string): string {
+  const text = value.trim()
+  return isSameName(name, 'location') ? text.replace(/[ \u0080-\u{10ffff}]+/gu, encodeURI) : text
+}
+
+/** @param value whose templates may be gone, but for slashes. */
+function valueProblem(name: string, value: string): string | undefined {
+  const charset = /;\s*charset\s*=\s*"?([\w-]+)/i.exec(value)?.[1] ?? 'utf-8'
+  if (isSameName(name, 'content-type') && !/^utf-?8$/i.test(charset))
+    return 'must have the character set utf-8, in which answers are sent'
+  if (isSameName(name, 'location') && /^(?!https?:)[a-z][a-z\d+.-]*:/i.test(value.replaceAll('\t', '')))
+    return 'must be a path, or an address that begins with http: or https:'
+  return headerValueProblem(value)
+}
+
+function isSameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
 }
 
 function isAllowed(name: string): boolean {

@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { buildApp } from '#test/support/build-app.ts'
+import { startGateway } from '#test/support/gateway.ts'
 import type { NodeAgent, NodeStage } from '#test/support/node-stage.ts'
 import { setNodeStage } from '#test/support/node-stage.ts'
 import type { Execution } from './workflows.schema.ts'
@@ -8,7 +10,7 @@ let stage: NodeStage
 let agent: NodeAgent
 
 beforeAll(async () => {
-  stage = await setNodeStage({ GATEWAY_HEADER: 'X-Gate-Token' })
+  stage = await setNodeStage()
   agent = await stage.newAgent()
 })
 afterAll(() => stage[Symbol.asyncDispose]())
@@ -63,6 +65,9 @@ describe('a body', () => {
     ],
     [`${form}; charset=UTF-8`, 'n=%C3%A9&__proto=1', { n: 'é', __proto: '1' }],
     [form, gzipSync('a=1'), { a: '1' }, 'gzip'],
+    [`${form}; charset=iso-8859-1`, 'n=Stra%DFe+%80&m=100%', { n: 'Straße €', m: '100%' }],
+    [`${form}; charset=windows-1251`, Buffer.from('n=%cf%F0\xe8', 'latin1'), { n: 'При' }],
+    ['text/json', '{"a":1}', { a: 1 }],
     [
       formData,
       multipart(part('a', '1'), part('b', 'é\r\nx'), part('a', '2')),
@@ -94,6 +99,7 @@ describe('a body', () => {
     [400, 'application/json', '{"a":', /JSON/],
     [400, 'application/json', '{"__proto__":{"a":1}}', /__proto__/],
     [400, form, '__proto__=1', /__proto__/],
+    [400, form, 'n=Stra%DFe', /not valid utf-8/],
     [400, 'application/problem+json', '{"a":"\\u0000"}', /U\+0000/],
     [400, form, 'a=%00', /U\+0000/],
     [400, 'text/plain', 'a\0b', /U\+0000/],
@@ -157,6 +163,27 @@ it('templates and code read the query, the headers and the method, without what 
   })
 })
 
+it('templates do not read the header of the gateway', async () => {
+  const gateway = await startGateway()
+  onTestFinished(() => gateway.close())
+  const app = await buildApp({ environment: { ...gateway.environment, GATEWAY_HEADER: 'X-Gate-Token' } })
+  onTestFinished(() => app.close())
+  const headers = { 'x-gate-token': Object.values(await gateway.headers('ann@example.com')).join() }
+  const post = async (path: string, body: object = {}) =>
+    (await app.call<{ id: string; url: string }>('POST', path, { body, headers })).body
+  const path = `/api/agents/${(await post('/api/agents', { name: 'hooked' })).id}/workflows`
+  const data = { event: 'webhook', respond: 'at_end', response: { body: '{{trigger.headers}}' } }
+  const nodes = [{ id: 'start', type: 'trigger', data }]
+  const { id } = await post(path, { name: 'W', status: 'active', nodes, edges: [] })
+  const { url } = await post(`${path}/${id}/hook`)
+  const answer = await app.call('POST', new URL(url).pathname, {
+    body: {},
+    headers: { ...headers, 'x-a': 'b' },
+  })
+  expect(answer.body).toMatchObject({ 'x-a': 'b' })
+  expect(answer.body).not.toHaveProperty('x-gate-token')
+})
+
 describe('a hook that answers at the end', () => {
   const atEnd = { respond: 'at_end' }
   const double = { type: 'code', code: 'return {twice: args.input.n * 2, text: "a\\"b"}' }
@@ -180,7 +207,11 @@ describe('a hook that answers at the end', () => {
     ],
     [
       { headers: { 'Content-Type': 'text/html', 'X-Order': 'no {{n}}' }, body: '<b>{{n}}</b>' },
-      { status: 200, headers: { 'content-type': 'text/html', 'x-order': 'no 21' }, body: '<b>21</b>' },
+      {
+        status: 200,
+        headers: { 'content-type': 'text/html; charset=utf-8', 'x-order': 'no 21' },
+        body: '<b>21</b>',
+      },
     ],
     [
       { body: 'Hi {{trigger.query.name}}' },
@@ -189,6 +220,10 @@ describe('a hook that answers at the end', () => {
     [
       { status: 303, headers: { location: 'https://example.com/?n={{n}}' } },
       { status: 303, headers: { location: 'https://example.com/?n=21' }, body: '' },
+    ],
+    [
+      { status: 302, headers: { Location: '/{{trigger.query.name}}/ä ό?a=%20' } },
+      { status: 302, headers: { location: '/Ann/%C3%A4%20%CF%8C?a=%20' }, body: '' },
     ],
     [
       {
@@ -229,9 +264,13 @@ describe('a hook that answers at the end', () => {
   it.each<[object, RegExp]>([
     [{ status: '{{n}}' }, /response.status/],
     [{ headers: { 'x-name': '{{lines}}' } }, /response.headers.x-name/],
+    [{ headers: { location: '{{script}}' } }, /response.headers.location: must be a path/],
+    [{ headers: { location: '/{{lines}}' } }, /response.headers.location/],
+    [{ headers: { 'content-type': 'text/plain; charset={{lines}}' } }, /response.headers.content-type/],
   ])('says that its response %j can not be sent', async (response, issue) => {
     const { path } = await hookOf({}, [], { ...atEnd, response })
-    const { status, body } = await send(path, JSON.stringify({ n: 7, lines: 'a\r\nset-cookie: b' }))
+    const texts = { lines: 'a\r\nset-cookie: b', script: ' java\tscript:alert(1)' }
+    const { status, body } = await send(path, JSON.stringify({ n: 7, ...texts }))
     expect([status, body.error.message]).toEqual([500, expect.stringMatching(issue)])
   })
 
@@ -274,10 +313,18 @@ describe('a trigger', () => {
       `response.headers.${name}`,
       { event: 'webhook', respond: 'at_end', response: { headers: { [name]: 'a' } } },
     ]),
-    [
-      'response.headers.x-a',
-      { event: 'webhook', respond: 'at_end', response: { headers: { 'x-a': 'a\nb' } } },
-    ],
+    ...(
+      [
+        ['x-a', { 'x-a': 'a\nb' }],
+        ['x-a', { 'x-a': '1', 'X-A': '2' }],
+        ['location', { location: 'javascript:alert({{n}})' }],
+        ['Location', { Location: 'data:text/html,x' }],
+        ['content-type', { 'content-type': 'text/plain; charset=iso-8859-1' }],
+      ] as const
+    ).map(([name, headers]): [string, object] => [
+      `response.headers.${name}`,
+      { event: 'webhook', respond: 'at_end', response: { headers } },
+    ]),
   ])('is not saved with such a %s: %j', async (field, data) => {
     const nodes = [{ id: 'start', type: 'trigger', data }]
     const body = { name: 'W', nodes, edges: [] }
