@@ -1,4 +1,4 @@
-import type { Insertable } from 'kysely'
+import type { Insertable, SqlBool } from 'kysely'
 import { sql } from 'kysely'
 import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 import type { Messenger } from './channels.schema.ts'
@@ -6,6 +6,9 @@ import type { Messenger } from './channels.schema.ts'
 type Progress = AgentTables['channel_deliveries']
 type Thread = Insertable<AgentTables['channel_threads']>
 type NewUpdate = Insertable<AgentTables['channel_updates']>
+
+/** Neither an edit, nor one of too many. */
+const isRead = sql<SqlBool>`coalesce(text, answered) is not null`
 
 /** One that exists keeps its id, which is returned. */
 export async function putThread(database: Database, { id, ...thread }: Thread): Promise<string> {
@@ -65,13 +68,14 @@ export async function insertUpdate(database: Database, update: NewUpdate): Promi
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** @param since ISO 8601. */
+/** Those that are answered, without edits. @param since ISO 8601. */
 export async function countUpdates(database: Database, threadId: string, since: string): Promise<number> {
   const { count } = await database
     .selectFrom('channel_updates')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('thread_id', '=', threadId)
     .where('received_at', '>', since)
+    .where(isRead)
     .executeTakeFirstOrThrow()
   return Number(count)
 }
@@ -121,7 +125,7 @@ export async function readUpdate(database: Database, threadId: string, position:
     .select(['sequence', 'text', 'message_id'])
     .where('thread_id', '=', threadId)
     .where('position', '=', position)
-    .where(({ eb, or }) => or([eb('text', 'is not', null), eb('answered', 'is not', null)]))
+    .where(isRead)
     .orderBy('sequence')
     .executeTakeFirst()
 }

@@ -291,6 +291,21 @@ describe('a message', () => {
     })
   })
 
+  it('is not of another person who has written in the same delivery', async () => {
+    const [ann, bob] = [{ wa_id: '491701', user_id: 'DE.1', profile: { name: 'Ann A' } }, { wa_id: '491702' }]
+    const written = (id: string, from: string, fields = {}) => ({ id, from, text: id, fields })
+    const hers = written('by Ann', '491701')
+    const contacts = [ann]
+    await agent.whatsapp(
+      { ...hers, value: { contacts } },
+      { ...written('by Bob', bob.wa_id), value: { contacts } },
+    )
+    await stage.pass(2 * second)
+    expect(await agent.count('channel_threads')).toBe(2)
+    const { body } = await stage.app.call('GET', `${agent.path}/contacts?sort=phone&order=asc`)
+    expect(body).toMatchObject({ contacts: [{ name: 'Ann A', phone: '+491701' }, { name: '491702' }] })
+  })
+
   it('that is not whole keeps none of its delivery from being read', async () => {
     const good = (n: number) => ({
       id: `several${n}`,
@@ -534,6 +549,14 @@ describe('an edited message', () => {
       [expect.stringContaining('answer'), undefined],
     ])
     expect(saidOnTelegram()).toHaveLength(1)
+  })
+
+  it('counts as no message of a minute', async () => {
+    await agent.telegram({ chat, message: 1, text: 'one' })
+    for (let n = 1; n <= 25; n += 1) await edit(1, `one ${n}`)
+    await agent.telegram({ chat, message: 2, text: 'two' })
+    await stage.pass(2 * second)
+    expect((await said())[0]).toEqual(['one 25\ntwo', undefined])
   })
 
   it('that is not known is not read', async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Credentials } from '#features/agents/settings.service.ts'
 import { verifiedBody } from '#platform/http/requests/inbound-webhook.ts'
+import { spellingsOf } from '#platform/phone-number.ts'
 import type { Delivery, IncomingMessage } from './incoming-message.ts'
 import { deliveryOf, noteOf, readJson, textAt } from './incoming-message.ts'
 
@@ -30,10 +31,12 @@ export function readWhatsapp(
   const read = listAt(payload, 'entry')
     .flatMap(entry => listAt(entry, 'changes'))
     .map(change => Object(change).value)
-    .filter(value => ['', phoneNumberId].includes(textAt(value, 'metadata', 'phone_number_id')))
-    .flatMap(value =>
-      listAt(value, 'messages').map(message => readMessage(message, listAt(value, 'contacts'))),
-    )
+    .flatMap(value => {
+      const isOurs = ['', phoneNumberId].includes(textAt(value, 'metadata', 'phone_number_id'))
+      return listAt(value, 'messages').map(message =>
+        isOurs ? readMessage(message, listAt(value, 'contacts')) : 'message to another number',
+      )
+    })
   return deliveryOf(read)
 }
 
@@ -42,14 +45,10 @@ function readMessage(message: unknown, contacts: readonly unknown[]): IncomingMe
   const [only] = contacts.length === 1 ? contacts : []
   const from = textAt(message, 'from') || textAt(only, 'wa_id')
   const number = /^\+?(\d{1,20})$/.exec(from)?.[1] ?? ''
-  const contact =
-    contacts.find(one => number !== '' && textAt(one, 'wa_id').replace('+', '') === number) ?? only
-  const userId = [
-    textAt(message, 'from_user_id'),
-    textAt(message, 'user_id'),
-    textAt(contact, 'user_id'),
-  ].find(id => id !== '')
-  const id = userId ?? (number === '' ? from : '')
+  const ids = ['from_user_id', 'user_id', 'from'].map(name => textAt(message, name)).filter(one => one !== '')
+  const contact = senderIn(contacts, number, ids)
+  const userId = ids.find(one => one !== from) ?? textAt(contact, 'user_id')
+  const id = userId || (number === '' ? from : '')
   const type = textAt(message, 'type')
   if (textAt(message, 'group_id') !== '') return 'message in a group'
   if (number === '' && (id === '' || id.length > maxIdLength)) return `${type} without a sender`
@@ -64,6 +63,16 @@ function readMessage(message: unknown, contacts: readonly unknown[]): IncomingMe
     position: Number(/^\d{1,12}$/.exec(textAt(message, 'timestamp'))?.[0] ?? Number.NaN) || undefined,
     text,
   }
+}
+
+/** Not another person who has written in the same delivery. @param ids of the message */
+function senderIn(contacts: readonly unknown[], number: string, ids: readonly string[]): unknown {
+  const numberOf = (one: unknown) => textAt(one, 'wa_id').replace('+', '')
+  const isSender = (one: unknown) =>
+    ids.includes(textAt(one, 'user_id')) ||
+    (number !== '' && spellingsOf(numberOf(one))[0] === spellingsOf(number)[0])
+  const isOnly = contacts.length === 1 && (number === '' || numberOf(contacts[0]) === '')
+  return contacts.find(isSender) ?? (isOnly ? contacts[0] : undefined)
 }
 
 /** Empty for what is not read. */
