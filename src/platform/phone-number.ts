@@ -31,6 +31,8 @@ const extensionPattern = new RegExp(
   `^(.*?)(?:(?:;ext=|[ ,;(/-]*(?:${extensionWords})[ .:=#-]*)(\\d{1,8})\\)?|[,;]+ ?(\\d{1,5}))$`,
   'iu',
 )
+/** As tables write dates into columns of numbers. */
+const date = /^(?:19|20)\d\d-[01]\d-[0-3]\d$/
 /** A slash is written within numbers, too. */
 const twoNumbers = /(?:\d\D*){7}\/(?:\D*\d){7}/
 
@@ -45,20 +47,25 @@ export function readNumber(text: string): WrittenNumber | undefined {
   const digits = withPlainDigits(normalizedText(withoutInvisible(text), 'NFKC'))
   const spelled = digits
     .replace(/\s+/g, ' ')
-    .replace(/[\p{Pd}\u2212]/gu, '-')
-    .trim()
+    // The long vowel of Japanese has the hyphen's key.
+    .replace(/[\p{Pd}\u2212\u30fc]/gu, '-')
+    .replace(/^[\s]+|[\s,;]+$/g, '')
   const base = context.exec(spelled)?.[1]
   const unlabelled = spelled
     .replace(link, '+')
     .replace(messengerId, '+$1')
-    .replace(/^'/, '')
+    .replace(/['\u2019]/g, '')
     .replace(label, '')
     .replace(parameters, '')
     // A table that was saved with numbers in place of texts.
     .replace(/^(\+?\d{6,})\.0$/, '$1')
   const [, main = unlabelled, ending, short] = extensionPattern.exec(unlabelled) ?? []
   const plain = (base === undefined || main.startsWith('+') ? main : base + main).trim()
-  if (twoNumbers.test(plain) || !/^[\d ()[\]./\\_~·•-]*\+{0,2}[\d ()[\]./\\_~·•-]+$/u.test(plain))
+  if (
+    date.test(plain) ||
+    twoNumbers.test(plain) ||
+    !/^[\d ()[\]./\\_~·•-]*\+{0,2}[\d ()[\]./\\_~·•-]+$/u.test(plain)
+  )
     return undefined
   const compact = plain.replace(/[^\d+]/g, '').replace(/^\++(?:00)?/, '+')
   const count = compact.replace('+', '').length
@@ -90,12 +97,20 @@ async function wholeNumber({ compact, hasTrunkZero }: WrittenNumber, country: st
   const { isSupportedCountry, parsePhoneNumberFromString: parse } = library
   const abroad = /^(?:\+|00)(.+)/.exec(compact)?.[1]
   const whole = abroad === undefined && !hasTrunkZero ? undefined : parse(`+${abroad ?? compact}`)
+  // A zero that is not dialled, where the country has none.
+  const without = whole && parse(`+${whole.countryCallingCode}${whole.nationalNumber.replace(/^0/, '')}`)
+  if (without?.isValid() && !whole?.isValid()) return without.number
   if (whole?.isPossible()) return whole.number
-  if (abroad !== undefined) return undefined
+  if (compact.startsWith('+')) return undefined
   if (country !== undefined && isSupportedCountry(country)) return nationalNumber(library, compact, country)
   // Of North America's prefix; a town that has this code of its own has shorter numbers.
   const number = /^011\d{10,}$/.test(compact) ? parse(`+${compact.slice(3)}`) : undefined
   return number?.isValid() ? number.number : undefined
+}
+
+/** Whether a country, ISO 3166 alpha-2, has national numbers that are known. */
+export async function hasNumbers(country: string): Promise<boolean> {
+  return (await import('libphonenumber-js/min')).isSupportedCountry(country)
 }
 
 function nationalNumber(
@@ -111,8 +126,10 @@ function nationalNumber(
   if (signed?.isValid() && signed.countryCallingCode === national?.countryCallingCode) return signed.number
   // So many digits are a number of another country, rather than a national one without its zero.
   if (signed?.isPossible() && compact.length >= 12) return undefined
-  const isNational = national?.isValid() || (compact.startsWith('0') && national?.isPossible())
-  return isNational ? national?.number : undefined
+  if (national?.isValid()) return national.number
+  const withoutZero = compact.startsWith('0') ? parse(compact.slice(1), country) : undefined
+  if (withoutZero?.isValid()) return withoutZero.number
+  return compact.startsWith('0') && national?.isPossible() ? national.number : undefined
 }
 
 /**

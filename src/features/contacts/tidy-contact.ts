@@ -42,5 +42,5 @@ export async function tidied<Fields extends ContactChanges>(
 
 function trimmed(field: string, value: string | null): string | null {
   const visible = value !== null && addresses.has(field) ? withoutInvisible(value) : value
-  return visible?.trim() || null
+  return visible?.trim().replace(field === 'email' ? /^mailto:/i : '', '') || null
 }
