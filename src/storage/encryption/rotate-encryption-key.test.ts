@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { expect, test } from 'vitest'
+import { writeKeyFile, writeNextKey } from '#platform/encryption/encryption-key.ts'
 import type { SecretBox } from '#platform/encryption/secret-box.ts'
 import { createSecretBox } from '#platform/encryption/secret-box.ts'
+import { createLog } from '#platform/logging/log.ts'
 import { openEmbeddedStorage } from '#test/support/embedded-storage.ts'
+import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import type { PlatformTables } from '../tables.ts'
 import { createAgentSecrets } from './agent-secrets.ts'
-import { checkEncryptionKey } from './check-encryption-key.ts'
+import { checkEncryptionKey, finishRotation } from './check-encryption-key.ts'
 import { credentialContext } from './credential-context.ts'
 import { rotateEncryptionKey } from './rotate-encryption-key.ts'
 
@@ -84,4 +89,21 @@ test('the secrets of what an agent has set up are sealed anew as well', async ()
   const set = await createAgentSecrets(platform, previous).write('a', { token: 'abc', 'X-Key': 'def' })
   expect(await rotateEncryptionKey({ platform, previous, current })).toEqual({ resealed: 2, left: 0 })
   expect(await createAgentSecrets(platform, current).read('a', set)).toEqual({ token: 'abc', 'X-Key': 'def' })
+})
+
+test('a rotation of the generated key that died is finished if its transaction was, and forgotten otherwise', async () => {
+  const { platform } = await setUp()
+  const path = join(temporaryDirectory(), 'encryption.key')
+  const [generated, next] = [randomBytes(32), randomBytes(32)]
+  const stored = () => readFileSync(path, 'utf8').trim()
+  const log = createLog('silent')
+  await writeKeyFile(path, generated.toString('base64'))
+  await writeNextKey(path, next)
+  await finishRotation(platform, path, log)
+  expect(stored()).toBe(generated.toString('base64'))
+  await rotateEncryptionKey({ platform, previous, current: createSecretBox(next) })
+  await finishRotation(platform, path, log)
+  expect(stored()).toBe(next.toString('base64'))
+  await finishRotation(platform, path, log)
+  expect(stored()).toBe(next.toString('base64'))
 })
