@@ -1,16 +1,15 @@
-/** One run of code in an engine of its own, as seen from the thread. Only text crosses the boundary between the two. */
+/** One run of code in an engine, as seen from the thread. Only text crosses the boundary between the two. */
 
 import type { QuickJSHandle } from 'quickjs-emscripten-core'
 import { withNumbersAsText } from '#platform/exact-json.ts'
 import { createConsoleOutput } from './console-output.ts'
+import { takeEngine } from './engine.ts'
 import { createHost, outOfMemory, threw } from './host.ts'
-import { prepareInside } from './inside.ts'
 import type { Answer, RunTask, SandboxAnswer, ToMain } from './messages.ts'
 import type { Ending } from './outcome.ts'
 import { createPending } from './pending.ts'
 import { beat, beatMs } from './pulse.ts'
 import { createTimeBudget, wallExceeded } from './time-budget.ts'
-import { createVirtualMachine } from './virtual-machine.ts'
 
 interface ExecutionTask extends Omit<RunTask, 'port'> {
   send(message: ToMain): void
@@ -26,15 +25,15 @@ export interface Execution {
 export async function createExecution(task: ExecutionTask): Promise<Execution> {
   const { code, argumentJson, limits, pulse, onlyCompiles, send } = task
   const { promise: ending, resolve } = Promise.withResolvers<Ending>()
-  const pending = createPending({ limits, send, wake: (id, json) => enter(() => inside.wake(id, json)) })
+  const pending = createPending({ limits, send, wake: (id, json) => enter(() => engine.wake(id, json)) })
   const write = createConsoleOutput(line => send({ kind: 'console', line }))
   let isOver = false
+  let isBroken = false
   let isInterrupted = () => isOver
-  const machine = await createVirtualMachine(() => isInterrupted())
-  const inside = prepareInside(
-    machine.context,
-    createHost({ limits, pending, write, end, isFull: machine.isFull }),
-  )
+  const engine = await takeEngine({
+    host: createHost({ limits, pending, write, end, isFull: () => engine.isFull() }),
+    isInterrupted: () => isInterrupted(),
+  })
   const budget = createTimeBudget(limits)
   isInterrupted = () => {
     beat(pulse)
@@ -57,18 +56,18 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
     if (isOver) return
     try {
       step()
-      while (!isInterrupted() && machine.runJobs());
+      while (!isInterrupted() && engine.runJobs());
       if (budget.exceeded() !== undefined || pending.isEmpty()) end(stuck())
     } catch (error) {
+      isBroken = true
       end(broken(error))
     }
   }
 
   /** The ending of a run that nothing can continue. */
   function stuck(): Ending {
-    const isPending = promise && machine.context.getPromiseState(promise).type === 'pending'
-    if (!isPending)
-      return machine.isFull() ? outOfMemory() : threw('The code failed before it could say why.')
+    if (promise === undefined || !engine.isPending(promise))
+      return engine.isFull() ? outOfMemory() : threw('The code failed before it could say why.')
     return {
       outcome: 'never-settled',
       message:
@@ -78,7 +77,7 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
 
   function broken(error: unknown): Ending {
     if (error instanceof RangeError) return threw('The code, or a value of it, is nested too deeply.')
-    return machine.isFull()
+    return engine.isFull()
       ? outOfMemory()
       : threw('The code could not go on: it broke the engine that runs it.')
   }
@@ -90,16 +89,23 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
       }, limits.wallMs)
       const heart = setInterval(() => beat(pulse), beatMs)
       enter(() => {
-        const result = inside.compile(code)
+        const result = engine.compile(code)
         if ('problem' in result) end(threw(result.problem))
         else if (onlyCompiles) end({ outcome: 'returned', json: 'null' })
-        else promise = inside.start(result.compiled, withNumbersAsText(argumentJson))
+        else promise = engine.start(result.compiled, withNumbersAsText(argumentJson))
       })
-      return ending.finally(() => {
-        clearTimeout(wallTimer)
-        clearInterval(heart)
-      })
+      const how = await ending
+      clearTimeout(wallTimer)
+      clearInterval(heart)
+      engine.release(!isBroken && leavesSound(how))
+      return how
     },
     answer: pending.answer,
   }
+}
+
+/** Whether no limit of the engine ended the run. */
+function leavesSound(how: Ending): boolean {
+  if (how.outcome === 'threw') return !how.message.startsWith('InternalError')
+  return how.outcome === 'returned' || how.outcome === 'never-settled'
 }

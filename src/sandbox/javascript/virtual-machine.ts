@@ -1,7 +1,7 @@
 /** A QuickJS engine in a WebAssembly module of its own, with a context that has the language and nothing else. */
 import { readFile } from 'node:fs/promises'
 import variantModule from '@jitl/quickjs-wasmfile-release-sync'
-import type { QuickJSContext, QuickJSSyncVariant } from 'quickjs-emscripten-core'
+import type { QuickJSContext, QuickJSHandle, QuickJSSyncVariant } from 'quickjs-emscripten-core'
 import { newQuickJSWASMModuleFromVariant, newVariant } from 'quickjs-emscripten-core'
 
 /** The part of it that is used: its types exist only in TypeScript's browser library. */
@@ -28,8 +28,11 @@ let compiled: Promise<object> | undefined
 
 export interface VirtualMachine {
   context: QuickJSContext
+  /** Everything that code can change. Together with the handles that exist at the time, a copy of it is the engine's whole state. */
+  memory(): Uint8Array<ArrayBuffer>
   /** Runs some pending promise jobs; false if there are none. */
   runJobs(): boolean
+  isPending(promise: QuickJSHandle): boolean
   /** Whether so much memory is in use that an unexplained failure must be due to the lack of it. */
   isFull(): boolean
 }
@@ -42,8 +45,11 @@ export async function createVirtualMachine(isInterrupted: () => boolean): Promis
   const runtime = (await newQuickJSWASMModuleFromVariant(fresh)).newRuntime()
   runtime.setMaxStackSize(stackBytes)
   runtime.setInterruptHandler(isInterrupted)
+  const context = runtime.newContext()
   return {
-    context: runtime.newContext(),
+    context,
+    memory: () => new Uint8Array(wasmMemory.buffer),
+    isPending: promise => context.getPromiseState(promise).type === 'pending',
     runJobs() {
       // A job has no caller to throw to: at most, the promise that it belongs to is rejected.
       runtime.executePendingJobs(jobsAtOnce)

@@ -1,9 +1,10 @@
 /** Runs inside QuickJS after `core.js`: addresses, which the host reads and writes. */
+const parts = 'href origin protocol username password host hostname port pathname search hash'.split(' ')
 let ask
 
 export function install(core) {
   ask = core.ask
-  for (const part of Object.keys(ask('parseUrl', 'http://host/', null))) defineUrlPart(part)
+  for (const part of parts) defineUrlPart(part)
   core.define('URL', Url)
   core.define('URLSearchParams', URLSearchParams)
 }

@@ -1,0 +1,96 @@
+/**
+ * Engines that are used again. An engine is prepared once in its thread; every run begins from the image of its memory, and
+ * leaves zeros. So no run finds anything of an earlier one, not even in memory that is free.
+ */
+import type { QuickJSHandle } from 'quickjs-emscripten-core'
+import type { Inside } from './inside.ts'
+import { prepareInside } from './inside.ts'
+import type { MemoryImage } from './memory-image.ts'
+import { clear, takeImage } from './memory-image.ts'
+import { createVirtualMachine } from './virtual-machine.ts'
+
+/** The run that an engine works for. */
+export interface Connection {
+  /** Is called with a name and JSON, and must not throw; returns JSON. */
+  host(name: string, json: string): string
+  isInterrupted(): boolean
+}
+
+export interface Engine extends Inside {
+  /** Runs some pending promise jobs; false if there are none. */
+  runJobs(): boolean
+  /** Whether so much memory is in use that an unexplained failure must be due to the lack of it. */
+  isFull(): boolean
+  isPending(promise: QuickJSHandle): boolean
+  /**
+   * Ends its use by this run. It serves another one only if it is sound: no exception left it, and none of its limits was met.
+   * To be called while no code runs in it.
+   */
+  release(isSound: boolean): void
+}
+
+interface IdleEngine {
+  connect(connection: Connection): Engine
+}
+
+interface Prepared {
+  image: MemoryImage
+  /** Of the state of `Math.random`; undefined if it is not known, and then no engine is used again. */
+  seedAddress: number | undefined
+}
+
+/** Of this thread, which has one run at a time. Its memory holds zeros. */
+let idle: IdleEngine | undefined
+
+/** Of the first engine of this thread. The same steps leave the same memory in each, but for the seed. */
+let prepared: Prepared | undefined
+
+export async function takeEngine(connection: Connection): Promise<Engine> {
+  const taken = idle ?? (await prepareEngine())
+  idle = undefined
+  return taken.connect(connection)
+}
+
+async function prepareEngine(): Promise<IdleEngine> {
+  let connection: Connection | undefined
+  const begun = Date.now()
+  const machine = await createVirtualMachine(() => connection?.isInterrupted() ?? false)
+  const inside = prepareInside(machine.context, (name, json) => {
+    if (connection === undefined) throw new Error('An engine without a run called its host.')
+    return connection.host(name, json)
+  })
+  const memory = machine.memory()
+  prepared ??= describePrepared(memory, begun)
+  const { image, seedAddress } = prepared
+  let isFresh = true
+
+  const self: IdleEngine = {
+    connect(given) {
+      if (!isFresh) image.restore(memory)
+      isFresh = false
+      // The engine itself draws a seed only once, so that all runs would have the same numbers.
+      if (seedAddress !== undefined) crypto.getRandomValues(memory.subarray(seedAddress, seedAddress + 8))
+      connection = given
+      const { runJobs, isFull, isPending } = machine
+      return { ...inside, runJobs, isFull, isPending, release }
+    },
+  }
+
+  function release(isSound: boolean): void {
+    connection = undefined
+    // Memory that grew is another buffer. It could not shrink.
+    const hasGrown = machine.memory().buffer !== memory.buffer
+    if (!isSound || hasGrown || seedAddress === undefined) return
+    clear(memory)
+    idle = self
+  }
+
+  return self
+}
+
+/** The seed is the time in microseconds at which the engine's context was made. */
+function describePrepared(memory: Uint8Array, begun: number): Prepared {
+  const image = takeImage(memory)
+  const addresses = image.find(begun * 1000, Date.now() * 1000)
+  return { image, seedAddress: addresses.length === 1 ? addresses[0] : undefined }
+}
