@@ -73,7 +73,14 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   const mcp = add(createMcp(infrastructure))
   add(createTools(infrastructure, mcp))
   const payments = add(
-    createPayments(infrastructure, { ...access, ...agents, endpoints: () => endpointsOf(routes) }),
+    createPayments(infrastructure, {
+      ...{ ...access, ...agents, endpoints: () => endpointsOf(routes) },
+      // Workflows are added later.
+      workflows: {
+        isActive: (...given) => workflows.soldRuns.isActive(...given),
+        run: (...given) => workflows.soldRuns.run(...given),
+      },
+    }),
   )
   // Features that are added later offer tools, too. Models see those for the sources first.
   const toolsOf = collectTools(() => new Set<Feature>([knowledge, sources, ...all]))

@@ -12,6 +12,8 @@ export interface User {
   /** In one case, see `inOneCase`. */
   email: string
   name: string | undefined
+  /** Named by the development setting: it counts as an admin of the agent `default`. */
+  isDeveloper?: true
 }
 
 export interface GatewaySettings {

@@ -29,7 +29,7 @@ export function identifyByGateway(header: string, verify: VerifyToken): Identify
  * with another origin, or under a name that only points at this machine (DNS rebinding).
  */
 export function identifyAsDeveloper(email: string): Identify {
-  const user: User = { email, name: undefined }
+  const user: User = { email, name: undefined, isDeveloper: true }
   return request => (isOwnRequest(request) ? user : undefined)
 }
 

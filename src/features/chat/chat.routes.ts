@@ -56,7 +56,7 @@ export function registerChatRoutes(app: App, { questions, answering, callerSigna
     }
     const events = openEventStream(reply)
     const send = (event: StreamEvent) => {
-      if (event.type === 'error') request.gate?.after(false)
+      if (event.type === 'error') request.gate?.after('failed')
       events.send(event)
     }
     void streamAnswer(answering, question, caller, send).then(events.end)

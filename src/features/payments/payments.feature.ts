@@ -18,12 +18,14 @@ import { createProviderService } from './provider/provider.service.ts'
 import { createProviderClient } from './provider/provider-client.ts'
 import { createRequestStore } from './provider/request-store.ts'
 import { createWebhookService } from './provider/webhook.service.ts'
+import type { SoldWorkflows } from './selling/delivery.ts'
 import { registerResourceRoutes } from './selling/resources.routes.ts'
 import { createSelling } from './selling/selling.ts'
 
 interface Dependencies extends Pick<AgentsFeature, 'settings'>, Pick<AccessFeature, 'access' | 'sellBy'> {
   /** The first parts of the paths of all endpoints of an agent. */
   endpoints(): ReadonlySet<string>
+  workflows: SoldWorkflows
 }
 
 export interface PaymentsFeature extends Feature {
@@ -34,7 +36,7 @@ export interface PaymentsFeature extends Feature {
 /** Money that agents get and spend. */
 export function createPayments(
   infrastructure: Infrastructure,
-  { settings, access, sellBy, endpoints }: Dependencies,
+  { settings, access, sellBy, endpoints, workflows }: Dependencies,
 ): PaymentsFeature {
   const { transact, agentDatabases, agentSecrets, outbound, clock, ids, log } = infrastructure
   const { apiKey, apiBase, webhookSecret } = infrastructure.configuration.payments
@@ -45,7 +47,7 @@ export function createPayments(
     clock,
     ids,
   })
-  const selling = createSelling(infrastructure, { settings, ledger, endpoints })
+  const selling = createSelling(infrastructure, { settings, ledger, endpoints, workflows })
   sellBy(selling.gates.gateOf)
   const methods = createMethodsService({ agentSecrets, clock, ids })
   const notifications = createNotificationsService({ transact, ledger, clock, ids })
@@ -80,7 +82,7 @@ export function createPayments(
     },
     stop: selling.gates.stop,
     routes(app) {
-      registerResourceRoutes(app, selling.resources)
+      registerResourceRoutes(app, selling.resources, workflows)
       registerLedgerRoutes(app, ledger)
       registerMethodRoutes(app, methods)
       registerNotificationRoutes(app, notifications)

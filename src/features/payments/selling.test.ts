@@ -57,10 +57,12 @@ const served = ({ status }: Answer) => status === 200
 describe('resources', () => {
   it(`are sold once by path, listed and deleted ${row('POST /api/agents/{id}/x402-resources')} ${row('GET /api/agents/{id}/x402-resources')} ${row('DELETE /api/agents/{id}/x402-resources/{resourceId}')}`, async () => {
     const { manage } = await newShop()
-    const body = { ...forSale, path: '/reports/daily' }
+    const deliver = { body: 'a,b', content_type: 'text/csv' }
+    const body = { ...forSale, path: '/reports/daily', deliver }
     const made = await manage<Resource>('POST', '/x402-resources', body)
     expect(made).toMatchObject({ status: 201, body })
     expect(await manage('POST', '/x402-resources', body)).toMatchObject({ status: 409, body: { code: 409 } })
+    expect((await manage('GET', '/x402/reports/daily')).body).toBe('a,b')
     const list = await manage('GET', '/x402-resources')
     expect(list.body).toMatchObject({ resources: [made.body], meta: { total: 1 } })
     expect(await manage('GET', '/x402-resources?sort=colour')).toMatchObject({ status: 400 })

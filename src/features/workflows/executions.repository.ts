@@ -166,6 +166,9 @@ export interface Retention {
   count: number
 }
 
+/** The beginning of the keys of executions that were paid for. */
+export const saleKey = 'sale:'
+
 /** The ids of finished executions that need not be kept: at most `limit` of them. */
 export async function listSuperfluous(
   database: Database,
@@ -175,10 +178,14 @@ export async function listSuperfluous(
   const ended = database.selectFrom('executions').select('executions.id').where('completed_at', '<', until)
   const old = ended.where('completed_at', '<', after)
   const surplus = ended.orderBy('completed_at', 'desc').offset(count)
-  const unwanted = ended.innerJoin('workflows', 'workflows.id', 'workflow_id').where(({ eb, or, and }) => {
-    const isGood = eb('executions.status', '!=', 'errored')
-    return or([eb('keep', '=', 'none'), and([eb('keep', '=', 'errors'), isGood])])
-  })
+  const unwanted = ended
+    .innerJoin('workflows', 'workflows.id', 'workflow_id')
+    .where(({ eb, or, and, fn, val }) => {
+      const isGood = eb('executions.status', '!=', 'errored')
+      const isExcluded = or([eb('keep', '=', 'none'), and([eb('keep', '=', 'errors'), isGood])])
+      // Buyers come back for what they have paid for.
+      return and([isExcluded, eb(fn.coalesce('idempotency_key', val('')), 'not like', `${saleKey}%`)])
+    })
   for (const query of [old, surplus, unwanted]) {
     const rows = await query.limit(limit).execute()
     if (rows.length > 0) return rows.map(({ id }) => id)

@@ -10,7 +10,7 @@ import type { ExecutionEnds } from './execution-ends.ts'
 import type { ExecutionRow } from './executions.repository.ts'
 import { findByKey, findExecution, listExecutions, toStarted, toSummary } from './executions.repository.ts'
 import type { Lifecycle, StartRequest } from './lifecycle.service.ts'
-import { maxDepth } from './lifecycle.service.ts'
+import { findPlace, maxDepth } from './lifecycle.service.ts'
 import { createInputs, shownInputs, writeNode } from './node-inputs.ts'
 import { readKeys, writeResults } from './node-results.repository.ts'
 import type { NodeTypes } from './nodes/node-types.ts'
@@ -39,6 +39,15 @@ const refusals = {
   missing: () => notFound('Workflow'),
 }
 
+function requireActive(status: string): void {
+  if (status !== 'active') throw conflict(`The agent is ${status}: it starts nothing.`)
+}
+
+async function requirePlace({ db }: AgentHandle, request: StartRequest): Promise<void> {
+  const place = await findPlace(db, request)
+  if ('refused' in place) throw refusals[place.refused]()
+}
+
 /** Executions: what people and programs do with them while they run, and afterwards. */
 export function createExecutionsService(needs: Dependencies) {
   const { transact, lifecycle, types, ends, clock } = needs
@@ -51,8 +60,7 @@ export function createExecutionsService(needs: Dependencies) {
 
   /** @throws CONFLICT where nothing may start now. */
   async function start(agent: AgentHandle, request: StartRequest): Promise<Started> {
-    const status = await needs.statusOf(agent.agentId)
-    if (status !== 'active') throw conflict(`The agent is ${status}: it starts nothing.`)
+    requireActive(await needs.statusOf(agent.agentId))
     if ((request.depth ?? 0) > maxDepth)
       throw conflict(`More than ${maxDepth} executions have caused one another; this one is not started.`)
     const started = await transact(agent, (transaction, outbox) =>
@@ -64,6 +72,12 @@ export function createExecutionsService(needs: Dependencies) {
 
   return {
     start,
+
+    /** Throws what `start` would throw now. */
+    async requireStartable(agent: AgentHandle, request: StartRequest): Promise<void> {
+      requireActive(await needs.statusOf(agent.agentId))
+      await requirePlace(agent, request)
+    },
 
     async execute(agent: AgentHandle, given: Execute, key: string | undefined): Promise<Started> {
       const { workflow_id, input = {}, pinned = {}, stop_after } = given

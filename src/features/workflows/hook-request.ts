@@ -10,12 +10,16 @@ type Input = Record<string, unknown>
 
 const decompress = promisify(gunzip)
 
-/** The parts of a request that templates read as `trigger`. @param secretHeaders whose values no workflow may see */
+/** They say who calls, or pay, which is nothing that a workflow has to know. */
+const secretHeaders = ['authorization', 'cookie', 'proxy-authorization', 'payment-signature', 'x-payment']
+
+/** The parts of a request that templates read as `trigger`. @param gatewayHeader carries the token of the identity gateway */
 export function triggerOfRequest(
-  { method, query, headers }: FastifyRequest,
-  secretHeaders: readonly string[],
+  { method, query, headers }: Pick<FastifyRequest, 'method' | 'query' | 'headers'>,
+  gatewayHeader = '',
 ): HookRequest {
-  const shown = Object.entries(headers).filter(([name]) => !secretHeaders.includes(name))
+  const secret = [...secretHeaders, gatewayHeader.toLowerCase()]
+  const shown = Object.entries(headers).filter(([name]) => !secret.includes(name))
   return { method, query: { ...(query as Input) }, headers: Object.fromEntries(shown) }
 }
 

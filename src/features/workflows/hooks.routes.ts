@@ -4,19 +4,16 @@ import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
 import { acceptRawBodies } from '#platform/http/requests/inbound-webhook.ts'
 import { jsonReader } from '#platform/http/requests/json-body.ts'
+import { sandboxed } from '#platform/http/responses/headers.ts'
 import { readHookInput, triggerOfRequest } from './hook-request.ts'
 import type { HookResult, HooksService } from './hooks.service.ts'
 import { startedSchema } from './workflows.schema.ts'
 
 const maxBodyBytes = 1024 * 1024
 
-/** They say who calls, which is nothing that a workflow has to know. */
-const secretHeaders = ['authorization', 'cookie', 'proxy-authorization']
-
 /** The secret addresses of workflows. @param gatewayHeader carries the token of the identity gateway */
 export function registerHookRoutes(app: App, hooks: HooksService, gatewayHeader = ''): void {
   const readJson = jsonReader(app)
-  const hidden = [...secretHeaders, gatewayHeader.toLowerCase()]
   void app.register((scope, _options, done) => {
     acceptRawBodies(scope)
     scope.route({
@@ -36,7 +33,7 @@ export function registerHookRoutes(app: App, hooks: HooksService, gatewayHeader 
       async handler(request, reply) {
         const { id, token } = request.params as { id: string; token: string }
         const input = await readHookInput(request, readJson, maxBodyBytes)
-        const called = { input, trigger: triggerOfRequest(request, hidden) }
+        const called = { input, trigger: triggerOfRequest(request, gatewayHeader) }
         const answer = await hooks.call(id, token, called, clientSignal(reply))
         return send(reply, answer)
       },
@@ -47,10 +44,8 @@ export function registerHookRoutes(app: App, hooks: HooksService, gatewayHeader 
 
 function send(reply: FastifyReply, answer: HookResult): FastifyReply {
   if ('execution_id' in answer) return reply.code(answer.isAccepted ? 202 : 200).send(answer)
-  // It comes from the origin that people sign in to.
-  const safe = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' }
   return reply
     .code(answer.status)
-    .headers({ ...answer.headers, ...safe })
+    .headers({ ...answer.headers, ...sandboxed })
     .send(answer.body)
 }

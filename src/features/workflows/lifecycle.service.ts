@@ -172,7 +172,7 @@ interface Place {
 }
 
 /** Whether the execution may run at once, or is to wait, and the version that it is of. */
-async function findPlace(transaction: Database, request: StartRequest): Promise<Place | Refused> {
+export async function findPlace(transaction: Database, request: StartRequest): Promise<Place | Refused> {
   const { workflow_id, cause, when_busy } = request
   const workflow = await findWorkflow(transaction, workflow_id)
   if (workflow === undefined) return { refused: 'missing' }

@@ -5,7 +5,7 @@ import { eventOf } from '#platform/jobs/event-payloads.ts'
 
 /** The cause of an execution. */
 export interface Cause {
-  kind: 'manual' | 'event' | 'schedule' | 'calendar' | 'webhook' | 'tool'
+  kind: 'manual' | 'event' | 'schedule' | 'calendar' | 'webhook' | 'tool' | 'sale'
   /** Names it more closely, such as the id of a schedule or the name of an event. */
   ref?: string
 }

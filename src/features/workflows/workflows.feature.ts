@@ -15,6 +15,8 @@ import type { ChatParts } from './nodes/chat.ts'
 import { createNodeTypes } from './nodes/node-types.ts'
 import { createPruning, pruneJob } from './prune-executions.job.ts'
 import { createRunExecution } from './run-execution.job.ts'
+import type { SoldRuns } from './sold-runs.service.ts'
+import { createSoldRuns } from './sold-runs.service.ts'
 import { createStartOnEvent } from './start-on-event.ts'
 import { createWorkflowTools } from './workflow-tools.ts'
 import { workflowEvents } from './workflows.events.ts'
@@ -26,6 +28,7 @@ import { createWorkflowsService } from './workflows.service.ts'
 export interface WorkflowsFeature extends Feature {
   workflows: WorkflowsService
   lifecycle: Lifecycle
+  soldRuns: SoldRuns
 }
 
 interface Peers extends ChatParts {
@@ -57,6 +60,7 @@ export function createWorkflows(
   return {
     workflows,
     lifecycle,
+    soldRuns: createSoldRuns(executions, configuration.gateway?.header),
     tools: createWorkflowTools(executions),
     routes(app) {
       registerWorkflowRoutes(app, workflows, hooks)

@@ -39,10 +39,11 @@ class UndeclaredRoute extends Error {}
 export function requireDeclarations(app: App): readonly DeclaredRoute[] {
   const declared: DeclaredRoute[] = []
   app.addHook('onRoute', ({ method, url, config = {} }) => {
-    const { area, access, limit } = config
+    const { area, access, limit, soldAs } = config
     if (!area || !access || !limit)
       throw new UndeclaredRoute(`${String(method)} ${url} must declare config: { area, access, limit }.`)
-    for (const one of [method].flat()) declared.push({ method: one, url, config: { area, access, limit } })
+    const kept = { area, access, limit, ...(soldAs && { soldAs }) }
+    for (const one of [method].flat()) declared.push({ method: one, url, config: kept })
   })
   return declared
 }

@@ -6,6 +6,8 @@ import { whenClosed } from './closing.ts'
 export interface Gate {
   /** Identity of the caller, proven by `check`. */
   caller: string
+  /** Identity of the passage: a request that is repeated after it failed has the same. */
+  key: string
   /** Called once the request is valid. Throws if its caller can't pass. */
   check(): Promise<void>
   /**
@@ -13,9 +15,12 @@ export interface Gate {
    * the answer any more. Returns what the gate has to show for it; throws if the caller may not pass.
    */
   before(): Promise<unknown>
-  /** Called at the end of the answer, or earlier by a handler whose answer fails after it has begun; the first call counts. */
-  after(isServed: boolean): void
+  /** Called at the end of the answer, or earlier by a handler that knows how it ends; the first call counts. */
+  after(end: AnswerEnd): void
 }
+
+/** An unfinished answer is continued when the request is repeated, however often. */
+export type AnswerEnd = 'served' | 'failed' | 'unfinished'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -29,7 +34,7 @@ export function registerGates(app: App): void {
   app.decorateRequest('gate')
   app.addHook('preHandler', ({ gate }, reply, done) => {
     if (gate === undefined) return done()
-    whenClosed(reply, isSent => gate.after(isSent && reply.statusCode < 400))
+    whenClosed(reply, isSent => gate.after(isSent && reply.statusCode < 400 ? 'served' : 'failed'))
     gate.check().then(() => done(), done)
   })
   app.addHook('onSend', ({ gate }, reply, payload, done) => {

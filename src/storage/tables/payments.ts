@@ -1,4 +1,4 @@
-import { since, text, textOrNull } from '#platform/columns.ts'
+import { integer, partOf, since, text, textOrNull } from '#platform/columns.ts'
 import { declareAgentTables, hidden, readable } from './table-set.ts'
 
 /**
@@ -112,5 +112,20 @@ export const paymentTables = declareAgentTables({
       created_at: text,
     },
     indexes: { created_at: ['created_at'] },
+  },
+})
+
+/** Apart from the resources, since models of the agent could give away what is sold. */
+export const deliveryTables = declareAgentTables({
+  x402_deliveries: {
+    sql: hidden,
+    columns: {
+      resource_id: partOf('x402_resources'),
+      /** JSON: `{workflow_id}`, or `{body, content_type}`. */
+      deliver: text,
+      /** Bytes of `deliver`. */
+      size: integer,
+    },
+    key: ['resource_id'],
   },
 })

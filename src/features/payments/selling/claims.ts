@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
+import type { AnswerEnd } from '#platform/http/gate.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { Claim, Holding } from './claims.repository.ts'
@@ -68,12 +69,13 @@ export function createClaims({ platform, holding, leaseMs, clock, log }: Depende
   }
 
   /** Releases a claim after its request: it is used up, can be presented again, or is forgotten if nothing was settled. */
-  async function release(claim: Claim, isServed: boolean): Promise<void> {
+  async function release(claim: Claim, end: AnswerEnd): Promise<void> {
+    const isOpen = end === 'unfinished'
     try {
       if (isIn(claim, 'claimed')) await deleteClaim(platform, claim)
-      else if (isIn(claim, 'settled') && (isServed || claim.uses >= maxUses))
+      else if (isIn(claim, 'settled') && (end === 'served' || (!isOpen && claim.uses >= maxUses)))
         await moveClaim(platform, claim, 'served', freed)
-      else await updateHeld(platform, claim, freed)
+      else await updateHeld(platform, claim, isOpen ? { ...freed, uses: claim.uses - 1 } : freed)
     } catch (error) {
       // The lease ends by itself.
       log.warn({ err: error }, 'the claim of a payment could not be released')
@@ -92,7 +94,7 @@ export function createClaims({ platform, holding, leaseMs, clock, log }: Depende
       const taken = found.state === 'stuck' ? undefined : await takeClaim(platform, claim.key, holding())
       if (taken === undefined) return 'busy'
       if (taken.state !== 'served' && taken.uses < maxUses) return taken
-      await release(taken, true)
+      await release(taken, 'served')
       return 'used'
     },
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '#platform/errors.ts'
-import type { Gate } from '#platform/http/gate.ts'
+import type { AnswerEnd, Gate } from '#platform/http/gate.ts'
 import { unstorable } from '#platform/http/requests/storable-text.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { Claim } from './claims.repository.ts'
@@ -12,7 +12,7 @@ import type { Receipt } from './resources.schema.ts'
 import type { Settlements } from './settlements.ts'
 import { claimedOf } from './settlements.ts'
 import type { Offer, Payment } from './wire.ts'
-import { encoded, mismatchOf, payerOf, paymentRequired, readPayment } from './wire.ts'
+import { claimKey, encoded, mismatchOf, payerOf, paymentRequired, readPayment } from './wire.ts'
 
 const retryAfterSeconds = 5
 
@@ -69,8 +69,8 @@ export function createGates(needs: Dependencies) {
       const gate = createGate(needs, reply, { agentId, request, resource, offer, payment })
       return {
         ...gate,
-        after(isServed) {
-          const ended = gate.release(isServed).finally(() => ending.delete(ended))
+        after(end) {
+          const ended = gate.release(end).finally(() => ending.delete(ended))
           ending.add(ended)
         },
       }
@@ -85,8 +85,6 @@ export function createGates(needs: Dependencies) {
 interface Held {
   claim: Claim
   renewal: NodeJS.Timeout
-  /** Once it is settled. */
-  receipt?: Receipt
 }
 
 /** Maps the states of a payment's claim to answers. */
@@ -97,6 +95,8 @@ function createGate(
 ) {
   const { request, offer, payment } = sold
   let held: Held | undefined
+  /** Once it is settled. */
+  let receipt: Receipt | undefined
   let steps: Promise<unknown> = Promise.resolve()
 
   /** The client may leave at any time: a claim is not released while it moves to its next state. */
@@ -113,9 +113,11 @@ function createGate(
     return claim
   }
 
-  async function release(isServed: boolean): Promise<void> {
+  async function release(end: AnswerEnd): Promise<void> {
     const claim = letGo()
-    if (claim !== undefined) await claims.release(claim, isServed)
+    // A request that has not passed was not counted.
+    const counted = end === 'unfinished' && receipt === undefined ? 'failed' : end
+    if (claim !== undefined) await claims.release(claim, counted)
   }
 
   async function check(): Promise<void> {
@@ -127,18 +129,19 @@ function createGate(
     const problem = await facilitator?.verify(claimedOf(claim))
     if (problem === undefined) return
     // It may be presented again at once.
-    await release(false)
+    await release('failed')
     throw unpaid(reply, offer, `The payment is not good: ${problem}.`)
   }
 
   async function settle(): Promise<Receipt> {
-    if (held?.receipt !== undefined) return held.receipt
+    if (receipt !== undefined) return receipt
     if (held === undefined) throw pending(reply)
     const settlement = await settlements.settle(request.agent, held.claim, 'request')
     if (settlement.outcome === 'settled') {
-      held = { ...held, ...settlement }
-      showSettlement(reply, payment, { success: true, ...settlement.receipt })
-      return settlement.receipt
+      held.claim = settlement.claim
+      receipt = settlement.receipt
+      showSettlement(reply, payment, { success: true, ...receipt })
+      return receipt
     }
     letGo()
     if (settlement.outcome === 'unknown') throw pending(reply)
@@ -150,9 +153,10 @@ function createGate(
 
   return {
     caller: payerOf(payment, offer.terms),
+    key: claimKey(payment, offer.terms),
     check: () => inOrder(check),
     before: () => inOrder(settle),
-    release: (isServed: boolean) => inOrder(() => release(isServed)),
+    release: (end: AnswerEnd) => inOrder(() => release(end)),
   }
 }
 

@@ -1,11 +1,13 @@
 import type { Kysely, Selectable } from 'kysely'
+import { listLarge } from '#platform/http/lists/list-large.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
-import { listRows } from '#platform/http/lists/list-query.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import { paymentTables } from '#storage/tables/payments.ts'
 import type { AgentTables } from '#storage/tables.ts'
+import type { Delivery } from './resources.schema.ts'
 
 type Database = Kysely<AgentTables>
 export type ResourceRow = Selectable<AgentTables['x402_resources']>
@@ -18,7 +20,33 @@ const resourceList = listOf(paymentTables.columns.x402_resources, {
 })
 
 export function listResources(database: Database, parameters: ListParameters) {
-  return listRows(database.selectFrom('x402_resources').select([...columns]), resourceList, parameters)
+  const places = database
+    .selectFrom('x402_resources')
+    .leftJoin('x402_deliveries', 'resource_id', 'id')
+    .select(columns)
+    .select(({ fn, val }) => fn.coalesce('size', val(0)).$castTo<number>().as('size'))
+  const read = async (ids: readonly string[]) => {
+    const rows = await withDelivery(database).where('id', 'in', ids).execute()
+    return rows.map(toResource)
+  }
+  return listLarge(places, resourceList, parameters, { key: 'id', read })
+}
+
+function withDelivery(database: Database) {
+  return database
+    .selectFrom('x402_resources')
+    .leftJoin('x402_deliveries', 'resource_id', 'id')
+    .select([...columns, 'deliver'])
+}
+
+function toResource<Row extends { deliver: string | null }>({ deliver, ...resource }: Row) {
+  return { ...resource, ...(deliver !== null && { deliver: JSON.parse(deliver) as Delivery }) }
+}
+
+/** With what it delivers. */
+export async function findSoldPath(database: Database, path: string) {
+  const row = await withDelivery(database).where('path', '=', path).executeTakeFirst()
+  return row && toResource(row)
 }
 
 const selectByPath = prepareQuery((database: Database, value: ValueOf<'path'>) =>
@@ -36,14 +64,24 @@ export async function findSold(database: Database, paths: readonly string[]): Pr
 }
 
 /** False, and nothing is inserted, if the path is sold already. */
-export async function insertResource(database: Database, row: ResourceRow): Promise<boolean> {
-  const inserted = await database
-    .insertInto('x402_resources')
-    .values(row)
-    .onConflict(conflict => conflict.column('path').doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  return inserted !== undefined
+export async function insertResource(
+  database: Database,
+  row: ResourceRow,
+  delivery: Delivery | undefined,
+): Promise<boolean> {
+  return await inTransaction(database, async transaction => {
+    const inserted = await transaction
+      .insertInto('x402_resources')
+      .values(row)
+      .onConflict(conflict => conflict.column('path').doNothing())
+      .returning('id')
+      .executeTakeFirst()
+    if (inserted === undefined || delivery === undefined) return inserted !== undefined
+    const deliver = JSON.stringify(delivery)
+    const values = { resource_id: row.id, deliver, size: Buffer.byteLength(deliver) }
+    await transaction.insertInto('x402_deliveries').values(values).execute()
+    return true
+  })
 }
 
 /** False if there is none. */

@@ -2,12 +2,17 @@ import { Type } from 'typebox'
 import { notFound } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
-import { findByPath } from './resources.repository.ts'
+import type { SoldWorkflows } from './delivery.ts'
+import { deliver } from './delivery.ts'
 import type { Receipt } from './resources.schema.ts'
-import { newResourceSchema, resourceSchema, soldSchema } from './resources.schema.ts'
+import { deliveredSchema, newResourceSchema, resourceSchema, runningSchema } from './resources.schema.ts'
 import type { ResourcesService } from './resources.service.ts'
 
-export function registerResourceRoutes(app: App, resources: ResourcesService): void {
+export function registerResourceRoutes(
+  app: App,
+  resources: ResourcesService,
+  workflows: SoldWorkflows,
+): void {
   const routes = routesBelow(app, '/api/agents/:id/x402-resources', 'Payments', 'payments')
 
   routes.list('', {
@@ -30,10 +35,10 @@ export function registerResourceRoutes(app: App, resources: ResourcesService): v
     summary: 'Delete a paid resource',
     handle: ({ agent, params }) => resources.remove(agent, params.resourceId),
   })
-  registerOwnPaths(app)
+  registerOwnPaths(app, resources, workflows)
 }
 
-function registerOwnPaths(app: App): void {
+function registerOwnPaths(app: App, resources: ResourcesService, workflows: SoldWorkflows): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/x402/*',
@@ -46,18 +51,22 @@ function registerOwnPaths(app: App): void {
     },
     schema: {
       summary: 'Buy a paid resource that has its own path',
+      description:
+        'The answer is a receipt, or the text or the output of the workflow that the resource delivers; 202 after 60 seconds, or those of `Prefer: wait=…`, while the workflow runs: the same payment then waits for the same run.',
       tags: ['Payments'],
       params: Type.Object({
         id: Type.String(),
         '*': Type.String({ description: 'The path, without the slash at its beginning.' }),
       }),
-      response: { 200: soldSchema },
+      response: { 200: { content: deliveredSchema }, 202: runningSchema },
     },
-    handler: async request => {
-      const resource = await findByPath(request.agent.db, `/${request.params['*']}`)
+    handler: async (request, reply) => {
+      const resource = await resources.find(request.agent, `/${request.params['*']}`)
       if (resource === undefined) throw notFound('Resource')
+      const { path, deliver: sold } = resource
+      if (sold !== undefined) return await deliver(workflows, { path, deliver: sold }, [request, reply])
       const receipt = (await request.gate?.before()) as Receipt | undefined
-      return { path: resource.path, description: resource.description, receipt: receipt ?? null }
+      return { path, description: resource.description, receipt: receipt ?? null }
     },
   })
 }

@@ -2,6 +2,34 @@ import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { orNull } from '#platform/own-schemas.ts'
 
+/** Harmless types of texts: no forms of several parts, which could carry headers of their own. */
+const contentType =
+  '^(?:application|image|model|text)/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,99}(?: ?; ?[A-Za-z0-9_-]{1,40}=(?:[A-Za-z0-9!#$&^_.+-]{1,99}|"[A-Za-z0-9 /:,;=_.+-]{0,200}"))*$'
+
+const deliverySchema = Type.Object(
+  {
+    workflow_id: Type.Optional(
+      Type.String({ maxLength: 100, description: 'An active workflow; its output is the answer, as JSON.' }),
+    ),
+    body: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1_000_000, description: 'A text, which is sent as UTF-8.' }),
+    ),
+    content_type: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        pattern: contentType,
+        description: 'The media type of the body, such as text/csv.',
+        examples: ['text/csv'],
+      }),
+    ),
+  },
+  {
+    description: 'For a path of its own, instead of a receipt: `{workflow_id}` or `{body, content_type}`.',
+    examples: [{ body: 'date,price\n', content_type: 'text/csv' }],
+  },
+)
+export type Delivery = { workflow_id: string } | { body: string; content_type: string }
+
 /*
  * Resource: a call of the agent, or a path of its own below `/x402`, that callers without a role pay for by x402.
  */
@@ -30,6 +58,7 @@ export const newResourceSchema = Type.Object({
     examples: ['base'],
   }),
   description: Type.String({ maxLength: 500, examples: ['An answer of the agent'] }),
+  deliver: Type.Optional(deliverySchema),
 })
 export type NewResource = Static<typeof newResourceSchema>
 
@@ -51,7 +80,7 @@ export const receiptSchema = Type.Object({
 })
 export type Receipt = Static<typeof receiptSchema>
 
-export const soldSchema = Type.Object(
+const soldSchema = Type.Object(
   {
     path: Type.String(),
     description: Type.String(),
@@ -60,4 +89,15 @@ export const soldSchema = Type.Object(
     ),
   },
   { title: 'SoldResource' },
+)
+
+/** By media type. */
+export const deliveredSchema = {
+  'application/json': { schema: Type.Unsafe<unknown>(Type.Union([soldSchema, Type.Unknown()])) },
+  '*/*': { schema: Type.Unsafe<unknown>(Type.String()) },
+}
+
+export const runningSchema = Type.Object(
+  { execution_id: Type.String(), status: Type.Literal('running') },
+  { title: 'SoldRun' },
 )

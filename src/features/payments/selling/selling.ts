@@ -3,6 +3,7 @@ import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { Ledger } from '../ledger/ledger.service.ts'
 import type { Holding } from './claims.repository.ts'
 import { createClaims } from './claims.ts'
+import type { SoldWorkflows } from './delivery.ts'
 import { createFacilitator } from './facilitator.ts'
 import { createGates } from './gate.ts'
 import { createReconciliation } from './reconcile.job.ts'
@@ -13,10 +14,14 @@ interface Dependencies {
   settings: SettingsService
   ledger: Ledger
   endpoints(): ReadonlySet<string>
+  workflows: SoldWorkflows
 }
 
 /** The parts by which agents sell calls. */
-export function createSelling(infrastructure: Infrastructure, { settings, ledger, endpoints }: Dependencies) {
+export function createSelling(
+  infrastructure: Infrastructure,
+  { settings, ledger, endpoints, workflows }: Dependencies,
+) {
   const { isExclusive, instanceId, configuration, clock, ids } = infrastructure
   const { facilitatorUrl, payTo } = configuration.payments
   const { leaseMs, baseUrl } = configuration
@@ -33,7 +38,7 @@ export function createSelling(infrastructure: Infrastructure, { settings, ledger
     claims: createClaims({ ...infrastructure, holding, leaseMs }),
     payToOf: async agentId => (await settings.profileOf(agentId)).settings.x402_pay_to ?? payTo,
   })
-  const resources = createResourcesService({ facilitator, endpoints, clock, ids })
+  const resources = createResourcesService({ facilitator, endpoints, workflows, clock, ids })
   return {
     resolve: reconciliation.resolve,
     gates,

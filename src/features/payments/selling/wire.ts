@@ -14,6 +14,8 @@ export interface Terms {
   payTo: string
   /** Name and version that the coin signs with. */
   extra: Record<string, unknown>
+  /** Of the answer; JSON unless given. */
+  mimeType?: string
 }
 
 /** The offer that buyers see. */
@@ -25,11 +27,11 @@ export interface Offer {
 
 const maxTimeoutSeconds = 300
 const scheme = 'exact'
-const mimeType = 'application/json'
+const json = 'application/json'
 
 /** The requirements for a payment, in the form of each version. */
 export function requirementsOf({ terms, url, description }: Offer, version: number) {
-  const { network, amount, asset, payTo, extra } = terms
+  const { network, amount, asset, payTo, extra, mimeType = json } = terms
   if (version === 2) return { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra }
   const former = { scheme, network: findNetwork(network)?.name ?? network, maxAmountRequired: amount }
   return { ...former, resource: url, description, mimeType, payTo, maxTimeoutSeconds, asset, extra }
@@ -37,8 +39,8 @@ export function requirementsOf({ terms, url, description }: Offer, version: numb
 
 /** The answer to who has not paid: both versions at once, version 1 in the body and version 2 in a header. */
 export function paymentRequired(offer: Offer, error: string) {
-  const { url, description } = offer
-  const resource = { url, description, mimeType }
+  const { url, description, terms } = offer
+  const resource = { url, description, mimeType: terms.mimeType ?? json }
   const header = { x402Version: 2, error, resource, accepts: [requirementsOf(offer, 2)] }
   return { header: encoded(header), body: { x402Version: 1, accepts: [requirementsOf(offer, 1)] } }
 }
@@ -85,6 +87,8 @@ export type Payment = Static<typeof version1> | Static<typeof version2>
 
 /** Undefined for what is no payment of this scheme. */
 export function readPayment(header: string): Payment | undefined {
+  // Buffer skips letters that are none of its alphabet, and stops at padding.
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(header)) return undefined
   try {
     const payment: unknown = JSON.parse(Buffer.from(header, 'base64').toString('utf8'))
     return matches(version1, payment) || matches(version2, payment) ? payment : undefined

@@ -8,6 +8,9 @@ const allowedHeaders = 'Content-Type, Authorization'
 const exposedHeaders =
   'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'
 
+/** For content that people or programs made: it comes from the origin that people sign in to, and must not act for them. */
+export const sandboxed = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' }
+
 /** Gives every answer its headers, and answers preflights at once: before limits and access, since they carry no token. */
 export function registerHeaders(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {

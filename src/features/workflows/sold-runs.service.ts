@@ -1,0 +1,89 @@
+import type { FastifyRequest } from 'fastify'
+import { AppError } from '#platform/errors.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { isOpen } from './execution-status.ts'
+import { findByKey, saleKey } from './executions.repository.ts'
+import type { ExecutionsService } from './executions.service.ts'
+import { triggerOfRequest } from './hook-request.ts'
+import type { StartRequest } from './lifecycle.service.ts'
+import { findWorkflow } from './workflows.repository.ts'
+
+interface Order {
+  workflow_id: string
+  /** Its query is the input; templates read the rest of it as `trigger`. */
+  request: Pick<FastifyRequest, 'method' | 'query' | 'headers'>
+  /** The path that is sold. */
+  path: string
+  /** Names the sale, whose request may be repeated; undefined for a run that is not paid for. */
+  sale: string | undefined
+  waitMs: number
+  /** Ends waiting, not the execution. */
+  client: AbortSignal
+  /** Called once nothing is known that prevents the run; throws if it must not begin. */
+  pass(): Promise<unknown>
+}
+
+export interface SoldRun {
+  execution_id: string
+  /** JSON; undefined while it runs. */
+  output: string | undefined
+}
+
+/** Runs workflows whose output is sold. @param gatewayHeader carries the token of the identity gateway */
+export function createSoldRuns(executions: ExecutionsService, gatewayHeader: string | undefined) {
+  return {
+    async isActive({ db }: AgentHandle, id: string): Promise<boolean> {
+      return (await findWorkflow(db, id))?.status === 'active'
+    },
+
+    /**
+     * Begins the run, or finds the one that the sale has begun already, and waits for its end.
+     * @throws CONFLICT, NOT_FOUND or OVERLOADED if it can't begin, WORKFLOW_FAILED if it has failed.
+     */
+    async run(agent: AgentHandle, order: Order): Promise<SoldRun> {
+      const { workflow_id, request, path, sale, waitMs, client } = order
+      const key = sale && saleKey + sale
+      using _place = executions.reserveWait(agent.agentId)
+      const plan = await planRun(agent, key)
+      const start: StartRequest = {
+        workflow_id,
+        input: { ...(request.query as Record<string, unknown>) },
+        cause: { kind: 'sale', ref: path },
+        when_busy: 'queue',
+        key: plan.key,
+        options: { trigger: triggerOfRequest(request, gatewayHeader) },
+      }
+      if (plan.found === undefined) await executions.requireStartable(agent, start)
+      await order.pass()
+      const execution_id = plan.found ?? (await executions.start(agent, start)).execution_id
+      const ended = await executions.ended(agent, execution_id, waitMs, client)
+      if (ended === undefined) return { execution_id, output: undefined }
+      if (ended.status === 'complete') return { execution_id, output: ended.output ?? 'null' }
+      const how = ended.status === 'terminated' ? 'was terminated' : 'ended in an error'
+      const advice = plan.isLast ? '' : ' Send the same request with the same payment to run it once more.'
+      throw new AppError('WORKFLOW_FAILED', `The workflow ${how}, in its execution ${execution_id}.${advice}`)
+    },
+  }
+}
+
+export type SoldRuns = ReturnType<typeof createSoldRuns>
+
+interface Plan {
+  /** The run that there is. */
+  found?: string
+  /** Of the one to begin. */
+  key?: string
+  isLast: boolean
+}
+
+/** A sale has one run, and a second one if that has failed. */
+async function planRun({ db }: AgentHandle, key: string | undefined): Promise<Plan> {
+  if (key === undefined) return { isLast: true }
+  const again = `${key}:again`
+  const first = await findByKey(db, key)
+  const second = first && (await findByKey(db, again))
+  if (second !== undefined) return { found: second.id, isLast: true }
+  if (first === undefined) return { key, isLast: false }
+  const hasFailed = !isOpen(first.status) && first.status !== 'complete'
+  return hasFailed ? { key: again, isLast: true } : { found: first.id, isLast: false }
+}
