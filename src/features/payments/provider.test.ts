@@ -691,6 +691,6 @@ describe(`an event of the provider ${row('POST /api/agents/{id}/provider/webhook
     await send(session('pi_k'))
     await send(charged('pi_k'))
     await app.service.infrastructure.runner.idle()
-    expect(received).toEqual([{ agentId: id, transactionId: expect.any(String) }])
+    expect(received).toEqual([{ agent_id: id, transaction_id: expect.any(String) }])
   })
 })
