@@ -1,5 +1,6 @@
 /** Runs in a thread of the worker pool; the other side is `import-request.ts`. */
 import { AppError } from '#platform/errors.ts'
+import { mayBeInexact, parseJson } from '#platform/exact-json.ts'
 import { nearMissOf } from '#platform/http/requests/near-misses.ts'
 import { requireStorableJson } from '#platform/http/requests/storable-text.ts'
 import { problemOf } from '#platform/schema-check.ts'
@@ -27,7 +28,11 @@ export async function readImportBody(bytes: Uint8Array): Promise<ImportRequestAn
   const refusal = refusalOf(text, parsed.value)
   if (refusal !== undefined) return { kind: 'refused', ...refusal }
   if (url !== undefined) return { kind: 'fetch', url, options }
-  const answer = await toolsOfDocument(typeof spec === 'string' ? { text: spec } : { document: spec })
+  const answer = await toolsOfDocument(
+    typeof spec === 'string'
+      ? { text: spec }
+      : { document: mayBeInexact(text) ? parseJson(text).spec : spec },
+  )
   return {
     kind: 'document',
     answer: answer.kind === 'refused' ? { ...answer, field: 'spec' } : answer,

@@ -255,6 +255,28 @@ describe('a call of a tool', () => {
     expect(JSON.stringify(messages)).toContain(`{\\"id\\":${id},\\"of\\":-1e400}`)
   })
 
+  it.each(['JSON', 'YAML', 'a body of JSON'])('takes constants from OpenAPI documents in %s', async form => {
+    const kind = form.replaceAll(' ', '_')
+    const schema = `{"type":"integer","enum":[${id},5],"default":${id},"maximum":${id}}`
+    const parameter = `{"name":"of","in":"query","schema":${schema}}`
+    const paths = `{"/x":{"get":{"operationId":"get_${kind}","parameters":[${parameter}],"responses":{}}}}`
+    const head = '"openapi":"3.1.0","info":{"title":"T","version":"1"}'
+    const document = `{${head},"servers":[{"url":"${url}"}],"paths":${paths}}`
+    const text =
+      form === 'YAML'
+        ? document
+            .slice(1, -1)
+            .replace(/,("servers"|"paths"|"info")/g, '\n$1')
+            .replaceAll('":', '": ')
+        : document
+    const spec = form === 'a body of JSON' ? text : JSON.stringify(text)
+    expect(await send('POST', '/tools/import-openapi', `{"spec":${spec}}`)).toMatchObject({ status: 201 })
+    const listed = (await send('GET', '/tools')).body.data.find(
+      ({ name }: { name: string }) => name === `get_${kind}`,
+    )
+    expect(JSON.stringify(listed)).toContain(`"enum":[${id},5],"default":${id}`)
+  })
+
   it('gives JavaScript texts of the same digits', async () => {
     const code = 'return args'
     const tool = await makeTool({ name: 'same', type: 'javascript', configuration: { code, parameters } })

@@ -128,6 +128,18 @@ describe('the body', () => {
   })
 })
 
+test('values in lines of JSON are escaped', () => {
+  const given = {
+    ...base,
+    method: 'POST' as const,
+    headers: '{"Content-Type": "application/x-ndjson"}',
+    body: '{"t":"{t}","n":{n}}\n["{t}","<{t}>"]\n',
+  }
+  const t = 'a"\n{n}'
+  const lines = String(buildHttpRequest(given, { t, n: 1 }).body).split('\n')
+  expect(lines.map(line => line && JSON.parse(line))).toEqual([{ t, n: 1 }, [t, `<${t}>`], ''])
+})
+
 describe('headers', () => {
   const headers =
     '{"X-Key": "secret", "Accept": "text/csv", "X-User": "u-{user}", "Host": "x", "X-Json": "{\\"a\\":1}"}'

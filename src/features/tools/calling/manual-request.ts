@@ -9,7 +9,7 @@ import type { Arguments, HttpRequest, ManualConfiguration } from './http-configu
 import type { BodyTemplate } from './manual-template.ts'
 import { bodyTemplateOf, parseHeaders, placeholdersIn } from './manual-template.ts'
 import type { LookUp } from './placeholders.ts'
-import { fillJson, fillText, lookUpIn, namesIn, wholeName } from './placeholders.ts'
+import { fillJson, fillText, lookUpIn, namesIn, parseJsonTemplate, wholeName } from './placeholders.ts'
 import type { Pair } from './serialize-argument.ts'
 import { stylePairs } from './serialize-argument.ts'
 import { isRecord, textOf } from './values.ts'
@@ -128,7 +128,9 @@ function bodyOf(
     const problem = multipartTextProblem(given ?? '', namesIn(template.text).length > 0)
     if (problem !== undefined) throw invalid('body', problem)
     const contentType = given ?? 'text/plain; charset=utf-8'
-    return { contentType, body: fillText(template.text, lookUp, textOf) }
+    const isJson = /json/i.test(contentType)
+    const body = isJson ? fillJsonText(template.text, lookUp) : fillText(template.text, lookUp, textOf)
+    return { contentType, body }
   }
   const value = (template.kind === 'json' ? fillJson(template.value, lookUp) : rest) ?? null
   const json = { contentType: given ?? 'application/json', body: JSON.stringify(value) }
@@ -137,6 +139,15 @@ function bodyOf(
 
 function withoutNull(fields: Arguments): Arguments {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => (value ?? null) !== null))
+}
+
+/** JSON, or lines of JSON as in `application/x-ndjson`; what is neither stays as it is written. */
+function fillJsonText(text: string, lookUp: LookUp): string {
+  const template = parseJsonTemplate(text)
+  if (template !== undefined) return JSON.stringify(fillJson(template.value, lookUp) ?? null)
+  const lines = text.split('\n')
+  if (lines.length === 1) return fillText(text, lookUp, textOf)
+  return lines.map(line => fillJsonText(line, lookUp)).join('\n')
 }
 
 /** A placeholder that is the whole value of a field may be a list. */

@@ -1,4 +1,5 @@
 /** Keywords of a schema that contain no other schema; each is used only if it is valid by the standard. */
+import { isExactNumber } from '#platform/exact-json.ts'
 import { isRecord, ownValue } from '../calling/values.ts'
 import { cleanLine, cleanText, isCleanName } from './clean-text.ts'
 import type { Detail, JsonSchema } from './json-schema.ts'
@@ -79,7 +80,7 @@ function allowedValues(source: unknown, { enumValues }: Detail): JsonSchema {
 function isSimple(value: unknown): boolean {
   if (typeof value === 'string')
     return value.length <= maxValueLength && value.isWellFormed() && !value.includes('\0')
-  return value === null || typeof value === 'boolean' || Number.isFinite(value)
+  return value === null || typeof value === 'boolean' || Number.isFinite(value) || isExactNumber(value)
 }
 
 /** In 3.0, a boolean marks a limit as exclusive; later versions give the exclusive limit itself. */
@@ -100,6 +101,7 @@ function numberLimits(source: unknown): JsonSchema {
   return schema
 }
 
+/** Limits that a double would change are left out. */
 function finite(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }

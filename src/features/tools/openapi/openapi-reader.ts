@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { invalid } from '#platform/errors.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { ImportedDocument, ImportedOperation } from './imported-document.ts'
@@ -49,7 +50,7 @@ async function parseAll(texts: readonly string[]): Promise<ImportedOperation[]> 
   const operations: ImportedOperation[] = []
   let characters = 0
   for (const text of texts) {
-    operations.push(JSON.parse(text))
+    operations.push(parseJson(text))
     characters += text.length
     if (characters < charactersAtOnce) continue
     characters = 0

@@ -1,4 +1,7 @@
-import { LineCounter, parseDocument } from 'yaml'
+import type { Document } from 'yaml'
+import { LineCounter, parseDocument, visit } from 'yaml'
+import { decimalOf } from '#platform/decimal.ts'
+import { mayBeInexact, parseJson } from '#platform/exact-json.ts'
 import { limits } from './limits.ts'
 
 /** `issue` is a sentence for the person who supplied the document. */
@@ -13,12 +16,12 @@ export function parseText(text: string): ParsedText {
       'This is a web page or XML, not an OpenAPI document; give the address of the JSON or YAML document itself.',
     )
   }
-  return /^[{[]/.test(content) ? parseJson(content) : parseYaml(content)
+  return /^[{[]/.test(content) ? readJson(content) : parseYaml(content)
 }
 
-function parseJson(text: string): ParsedText {
+function readJson(text: string): ParsedText {
   try {
-    return { ok: true, value: JSON.parse(text) }
+    return { ok: true, value: parseJson(text) }
   } catch (error) {
     return refusal(`The document is not valid JSON (${reasonOf(error)}); correct it and try again.`)
   }
@@ -38,12 +41,26 @@ function parseYaml(text: string): ParsedText {
     } as const
     const document = parseDocument(text, options)
     const [problem] = document.errors
-    if (problem === undefined) return { ok: true, value: document.toJS({ maxAliasCount: limits.aliases }) }
+    if (problem === undefined) {
+      if (mayBeInexact(text)) keepNumbers(document)
+      return { ok: true, value: document.toJS({ maxAliasCount: limits.aliases }) }
+    }
     const { line, col } = lineCounter.linePos(problem.pos[0])
     return notYaml(`${reasonOf(problem)} at line ${line}, column ${col}`)
   } catch (error) {
     return notYaml(reasonOf(error))
   }
+}
+
+/** Numbers that are written as in JSON keep their value. */
+function keepNumbers(document: Document): void {
+  visit(document, {
+    Scalar(_key, node) {
+      const { value, source = '' } = node
+      if (typeof value === 'number' && /^-?\d/.test(source) && decimalOf(source))
+        node.value = parseJson(source)
+    },
+  })
 }
 
 function notYaml(reason: string): ParsedText {
