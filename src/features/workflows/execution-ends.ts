@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, notFound } from '#platform/errors.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
@@ -19,15 +20,12 @@ interface Dependencies {
 /** Wakes those who wait for the ends of executions: at once where this process ends them. */
 export function createExecutionEnds({ transact, isExclusive }: Dependencies) {
   const waits = new Map<string, number>()
-  const wakes = new Map<string, Set<() => void>>()
+  /** Its events are the ids of executions. */
+  const ends = new EventEmitter().setMaxListeners(0)
   /** Of transactions that have not been committed. */
   const noted = new WeakMap<object, string[]>()
   let total = 0
   let isClosed = false
-
-  function wake(id: string): void {
-    for (const callback of wakes.get(id) ?? []) callback()
-  }
 
   function change(agentId: string, by: 1 | -1): void {
     total += by
@@ -42,28 +40,8 @@ export function createExecutionEnds({ transact, isExclusive }: Dependencies) {
       used = transaction
       return work(transaction, outbox)
     })
-    for (const id of noted.get(used) ?? []) wake(id)
+    for (const id of noted.get(used) ?? []) ends.emit(id)
     return result
-  }
-
-  /** Begun before the execution is read, so that no end is missed. */
-  function watch(id: string) {
-    const woken = Promise.withResolvers<void>()
-    const over = new AbortController()
-    wakes.set(id, (wakes.get(id) ?? new Set()).add(woken.resolve))
-    return {
-      /** Until the execution may have ended, or for a time. */
-      async pause(pauseMs: number, signal: AbortSignal): Promise<void> {
-        const either = AbortSignal.any([signal, over.signal])
-        await Promise.race([woken.promise, delay(pauseMs, undefined, { signal: either })])
-      },
-      [Symbol.dispose]() {
-        over.abort()
-        const others = wakes.get(id)
-        others?.delete(woken.resolve)
-        if (others?.size === 0) wakes.delete(id)
-      },
-    }
   }
 
   return {
@@ -91,20 +69,32 @@ export function createExecutionEnds({ transact, isExclusive }: Dependencies) {
       const signal = AbortSignal.any([client, agentSignal])
       const until = performance.now() + timeoutMs
       for (let next = pauses.first; ; next = Math.min(next * 2, pauses.last)) {
-        using watched = watch(id)
-        const execution = await findExecution(db, id)
-        if (execution === undefined) throw notFound('Execution')
-        if (execution.completed_at !== null) return execution
-        const left = until - performance.now()
-        if (left <= 0 || isClosed) return undefined
-        await watched.pause(isExclusive ? left : Math.min(next, left), signal)
+        const { promise: end, resolve } = Promise.withResolvers<void>()
+        const over = new AbortController()
+        // Before the execution is read, so that no end is missed.
+        ends.once(id, resolve)
+        try {
+          const execution = await findExecution(db, id)
+          if (execution === undefined) throw notFound('Execution')
+          if (execution.completed_at !== null) return execution
+          const left = until - performance.now()
+          if (left <= 0 || isClosed) return undefined
+          const either = AbortSignal.any([signal, over.signal])
+          await Promise.race([
+            end,
+            delay(isExclusive ? left : Math.min(next, left), undefined, { signal: either }),
+          ])
+        } finally {
+          ends.off(id, resolve)
+          over.abort()
+        }
       }
     },
 
     /** Ends all waiting. */
     close(): void {
       isClosed = true
-      for (const id of wakes.keys()) wake(id)
+      for (const id of ends.eventNames()) ends.emit(id)
     },
   }
 }
