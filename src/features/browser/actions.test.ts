@@ -96,7 +96,7 @@ function madeOf(path: string): string | undefined {
   if (name !== '/dates') return undefined
   return `<html lang="${given}">${html(
     'Dates',
-    `<input id="date" type="date" value="2026-01-01"><input id="time" type="time" value="09:00"><input id="colour" type="color" value="#112233">
+    `<input id="date" type="date" value="2026-01-01"><input id="time" type="time" value="09:00"><input id="moment" type="datetime-local"><input id="month" type="month" value="2026-01"><input id="week" type="week" value="2026-W01"><input id="colour" type="color" value="#112233">
     <input id="range" type="range" min="10" max="90" step="5" value="20"><input id="number" type="number" step="any" value="1">`,
   )}`
 }
@@ -306,6 +306,9 @@ describe(`actions ${row('POST /api/agents/{id}/browser/{sessionId}/execute')}`, 
   it.each([
     ['#date', '3/4/2026', 'en-US', '2026-03-04'],
     ['#date', '3/4/2026', 'de-AT', '2026-04-03'],
+    ['#date', '12/31/2026', 'de', '2026-12-31'],
+    ['#date', '31/12/2026', 'en-US', '2026-12-31'],
+    ['#moment', '12/31/2026, 5 pm', '', '2026-12-31T17:00'],
     ['#time', '5:05 p.m.', '', '17:05'],
     ['#colour', 'rebeccapurple', '', '#663399'],
     ['#range', '35', '', '35'],
@@ -320,7 +323,12 @@ describe(`actions ${row('POST /api/agents/{id}/browser/{sessionId}/execute')}`, 
   it.each([
     ['#date', '3/4/2026', 'may mean 2026-04-03 or 2026-03-04'],
     ['#date', '2026-02-30', 'must be a date such as'],
+    ['#date', '29/2/2026', 'must be a date such as'],
+    ['#moment', '2026-12-31T24:00', 'must be a date and a time'],
+    ['#month', '13/2026', 'must be a month such as'],
+    ['#week', 'week 53 of 2025', 'must be a week with its year'],
     ['#time', '25:00', 'must be a time such as'],
+    ['#range', '', 'from 10 to 90'],
     ['#colour', 'reddish', 'must be a colour, such as'],
     ['#range', '34', 'from 10 to 90 in steps of 5'],
     ['#number', '12,5', 'must be a number such as'],

@@ -4,7 +4,7 @@ import { invalid } from '#platform/errors.ts'
 import { read } from '../in-page/read.ts'
 import { secretFields } from '../secrets/secret-fields.ts'
 import { defineAction, selectorField } from './action.ts'
-import { fieldValueOf } from './field-value.ts'
+import { readingsFor } from './field-value.ts'
 
 /** Replaces the content of a field. */
 export const type = defineAction({
@@ -39,7 +39,11 @@ async function valueFor(field: Locator, text: string, timeout: number): Promise<
     if (value === null) throw invalid('text', 'must be a colour, such as #1e90ff')
     return value
   }
-  const given = fieldValueOf(about, text)
-  if (given?.issue !== undefined) throw invalid('text', given.issue)
-  return given?.value
+  const readings = readingsFor(about, text)
+  if (readings === undefined) return undefined
+  const { values, isDecided, form } = readings
+  const kept = await read(field, 'keeps', values, timeout)
+  if (kept.length === 1 || (kept.length > 0 && isDecided)) return kept[0]
+  const doubt = `may mean ${kept.join(' or ')}: write it as`
+  throw invalid('text', `${kept.length > 1 ? doubt : 'must be'} ${form}`)
 }

@@ -1,30 +1,13 @@
+import type { PageElement, PageRoot } from './page-element.ts'
+
 /** Engines of selectors, which run in documents as `nearest.ts` does and so may use nothing from here. */
-
-interface PageElement {
-  usableNumber?: number
-  labels?: Iterable<PageElement> | null
-  parentElement: PageElement | null
-  shadowRoot: PageRoot | null
-  getRootNode(): PageRoot & { elementFromPoint(x: number, y: number): PageElement | null }
-  contains(other: PageElement): boolean
-  closest(selector: string): PageElement | null
-  matches(selector: string): boolean
-  checkVisibility(options: object): boolean
-  scrollIntoView(options: object): void
-  getBoundingClientRect(): { x: number; y: number; width: number; height: number }
-  querySelectorAll(selector: string): Iterable<PageElement>
-}
-
-interface PageRoot {
-  querySelectorAll(selector: string): Iterable<PageElement>
-}
 
 /** Finds what `collectUsable` numbered. */
 export function createNumbered() {
   return {
     queryAll(root: PageElement, number: string) {
       const found: PageElement[] = []
-      const roots: PageRoot[] = [root, ...(root.shadowRoot === null ? [] : [root.shadowRoot])]
+      const roots: (PageElement | PageRoot)[] = [root, root.shadowRoot ?? []].flat()
       for (const one of roots)
         for (const element of one.querySelectorAll('*')) {
           if (element.usableNumber === Number(number)) found.push(element)

@@ -1,26 +1,9 @@
+import type { PageElement, PageRoot } from './page-element.ts'
+
 /**
  * Runs in documents as `readers.ts` does, and so may use nothing from here. It is an engine of selectors: Playwright takes what it
  * finds for the element that is to be described.
  */
-
-interface PageElement {
-  tagName: string
-  value?: unknown
-  textContent: string
-  outerHTML: string
-  children: Iterable<PageElement>
-  shadowRoot: PageRoot | null
-  assignedNodes?: () => PageElement[]
-  querySelector(selector: string): PageElement | null
-  querySelectorAll(selector: string): Iterable<PageElement>
-  getBoundingClientRect(): { top: number; bottom: number }
-}
-
-interface PageRoot {
-  children: Iterable<PageElement>
-  textContent: string
-  querySelectorAll(selector: string): Iterable<PageElement>
-}
 
 declare const document: { body: PageElement | null; createElement(name: string): PageElement }
 declare const innerHeight: number

@@ -4,43 +4,8 @@
  * types just the parts that they use are declared. Each bounds what it returns.
  */
 
+import type { PageElement, PageRoot } from './page-element.ts'
 import { settling } from './settling.ts'
-
-interface PageElement {
-  type?: string
-  value?: unknown
-  defaultValue?: unknown
-  href?: string
-  innerText?: string
-  textContent: string
-  innerHTML: string
-  outerHTML: string
-  shadowRoot: PageRoot | null
-  parentElement: PageElement | null
-  selectionStart?: number | null
-  selectionEnd?: number | null
-  scrollLeft: number
-  scrollTop: number
-  scrollWidth: number
-  scrollHeight: number
-  clientWidth: number
-  clientHeight: number
-  label?: string
-  options?: Iterable<PageElement>
-  assignedSlot: PageElement | null
-  matches(selector: string): boolean
-  closest(selector: string): PageElement | null
-  contains(other: PageElement): boolean
-  querySelector(selector: string): PageElement | null
-  getAttribute(name: string): string | null
-  getRootNode(): { host?: PageElement }
-  getBoundingClientRect(): { x: number; y: number; width: number; height: number }
-}
-
-interface PageRoot {
-  querySelectorAll(selector: string): Iterable<PageElement>
-  elementFromPoint(x: number, y: number): PageElement | null
-}
 
 declare const document: PageRoot & {
   title: string
@@ -171,6 +136,15 @@ export const readers = {
       max,
       step,
     }
+  },
+
+  /** Those of the values that the field would keep as they are: the others name no day, or are out of its range. */
+  keeps(root: unknown, values: string[]): string[] {
+    const copy = (root as PageElement).cloneNode()
+    return values.filter(value => {
+      copy.value = value
+      return copy.value === value
+    })
   },
 
   /** A colour as `#rrggbb`; null for a text that is none, or one that is transparent. */

@@ -1,49 +1,8 @@
-/**
- * Runs in documents in the world of Playwright's functions, and so may use nothing from here. Of the document's own types just the
- * parts that are used are declared.
- */
+import type { PageElement, PageRoot } from './page-element.ts'
 
-interface PageElement {
-  /** The reference that Playwright's last description gave the element. */
-  _ariaRef?: { ref: string }
-  /** Ours. */
-  usableNumber?: number
-  nodeType: number
-  tagName: string
-  id: string
-  tabIndex: number
-  textContent: string
-  isContentEditable: boolean
-  open?: boolean
-  checked?: boolean
-  type?: string
-  control?: PageElement | null
-  parentElement: PageElement | null
-  children: { length: number; 0?: PageElement }
-  shadowRoot: PageRoot | null
-  getRootNode(): { host?: PageElement }
-  hasAttribute(name: string): boolean
-  getAttribute(name: string): string | null
-  matches(selector: string): boolean
-  closest(selector: string): PageElement | null
-  getElementsByTagName(name: string): { length: number }
-  checkVisibility(options: object): boolean
-  getBoundingClientRect(): {
-    x: number
-    y: number
-    width: number
-    height: number
-    top: number
-    bottom: number
-  }
-}
-
-interface PageRoot {
-  querySelectorAll(selector: string): Iterable<PageElement>
-}
+/** Runs in documents in the world of Playwright's functions, and so may use nothing from here. */
 
 declare const document: PageRoot & { documentElement: PageElement; body: PageElement | null }
-declare const innerHeight: number
 declare function getComputedStyle(element: PageElement): { cursor: string; pointerEvents: string }
 
 export interface UsableLimits {
@@ -84,7 +43,7 @@ export function createJudge(descendants: number, handling: readonly PageElement[
   const isClickable = (element: PageElement) =>
     element.closest(native) === null &&
     element !== document.body &&
-    ((handled.has(element) && element.getElementsByTagName('*').length <= descendants) ||
+    ((handled.has(element) && element.querySelectorAll('*').length <= descendants) ||
       (element.hasAttribute('tabindex') && element.tabIndex >= 0) ||
       (isPointer(element) && !isPointer(parentOf(element))))
 
@@ -103,7 +62,7 @@ export function createJudge(descendants: number, handling: readonly PageElement[
   }
 }
 
-/** The usable elements nearest to the window, in the order of the document; large documents in part. */
+/** The usable elements in the order of the document; large documents in part. */
 export function collectUsable(limits: UsableLimits, judge: ReturnType<typeof createJudge>): Usable[] {
   const { parentOf, isUsable, roleOf } = judge
   const short = (text: string | null | undefined) =>
@@ -121,7 +80,7 @@ export function collectUsable(limits: UsableLimits, judge: ReturnType<typeof cre
   const onlyChild = ({ children: { length, 0: first }, textContent }: PageElement) =>
     length === 1 && short(textContent) === short(first?.textContent) ? first : undefined
   const world = globalThis as { usableNumber?: number }
-  function describe({ element, role, distance }: { element: PageElement; role: string; distance: number }) {
+  function describe(element: PageElement, role: string): Usable {
     const [refs, around]: [string[], string[]] = [[], []]
     for (let one: PageElement | undefined = element; one && refs.length < 10; one = onlyChild(one))
       refs.push(...refOf(one))
@@ -131,30 +90,22 @@ export function collectUsable(limits: UsableLimits, judge: ReturnType<typeof cre
     world.usableNumber = (world.usableNumber ?? 0) + 1
     element.usableNumber ??= world.usableNumber
     return {
-      ...{ refs, around, role, distance, number: element.usableNumber, name: nameOf(element) },
+      ...{ refs, around, role, number: element.usableNumber, name: nameOf(element) },
       box: { x: Math.round(x), y: Math.round(y), width: Math.round(width), height: Math.round(height) },
       expanded: role === 'summary' && element.parentElement?.open === true,
       checked: element.control?.checked === true,
     }
   }
-  const found: { element: PageElement; role: string; distance: number }[] = []
+  const found: Usable[] = []
   const roots: PageRoot[] = [document]
   let looked = 0
   for (const root of roots)
     for (const element of root.querySelectorAll('*')) {
       looked += 1
-      if (looked > limits.elements) break
+      if (looked > limits.elements || found.length === limits.found) return found
       if (element.shadowRoot !== null) roots.push(element.shadowRoot)
       const role = roleOf(element)
-      if (role === undefined || !isUsable(element)) continue
-      const { top, bottom } = element.getBoundingClientRect()
-      found.push({ element, role, distance: Math.max(0, top - innerHeight, -bottom) })
+      if (role !== undefined && isUsable(element)) found.push(describe(element, role))
     }
-  const farthest = found.map(({ distance }) => distance).toSorted((one, other) => one - other)[
-    limits.found - 1
-  ]
   return found
-    .filter(({ distance }) => distance <= (farthest ?? distance))
-    .slice(0, limits.found)
-    .map(describe)
 }

@@ -4,22 +4,14 @@ import type { Usable, UsableLimits } from '../in-page/usable.ts'
 import { collectUsable, createJudge } from '../in-page/usable.ts'
 import type { SnapshotNode } from './snapshot.ts'
 
-const limits: UsableLimits = { elements: 5000, found: 500, characters: 60, descendants: 50 }
+const limits: UsableLimits = { elements: 5000, found: 2000, characters: 60, descendants: 50 }
 const maxFrames = 20
 const maxHandlers = 1000
 /** Milliseconds; an outline without these elements is better than none. */
 const answersWithinMs = 2000
 /** Where Playwright's functions run, whose references elements bear. */
 const world = '__playwright_utility_world_'
-const clicks = new Set([
-  'click',
-  'dblclick',
-  'mousedown',
-  'mouseup',
-  'pointerdown',
-  'pointerup',
-  'touchstart',
-])
+const clicks = /^(?:(?:dbl)?click|(?:mouse|pointer)(?:down|up)|touchstart)$/
 
 interface Worlds {
   /** Execution contexts. */
@@ -76,7 +68,7 @@ async function handlersIn(cdp: CDPSession, page: number, executionContextId: num
   const { objectId = '' } = (await cdp.send('Runtime.evaluate', document)).result
   const { listeners } = await cdp.send('DOMDebugger.getEventListeners', { objectId, depth: -1, pierce: true })
   const nodes = new Set(
-    listeners.flatMap(({ type, backendNodeId }) => (clicks.has(type) && backendNodeId) || []),
+    listeners.flatMap(({ type, backendNodeId }) => (clicks.test(type) && backendNodeId) || []),
   )
   const resolving = [...nodes].slice(0, maxHandlers).map(async backendNodeId => {
     const { object } = await cdp.send('DOM.resolveNode', { backendNodeId, executionContextId })
