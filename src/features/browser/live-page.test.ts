@@ -40,6 +40,9 @@ beforeAll(async () => {
       '/other': '<title>Other</title><link rel="icon" href="/icon.png">Other',
       '/asks': `<title>Asks</title><body onclick="document.title = prompt('Your name?', 'Ada') + confirm('Sure?')">`,
       '/blank': '<title>Frames</title>',
+      '/fields': `<title>Fields</title><style>body { margin: 0 } * { position: absolute } select, input { width: 200px; height: 30px }</style>
+        <select id="list" style="left: 100px; top: 100px"><option>one<option>two<option disabled>three<option>four</select>
+        <input id="date" type="date" style="left: 500px; top: 100px"><input id="file" type="file" style="left: 500px; top: 300px">`,
     }),
   )
   people = await makeAgent(app)
@@ -393,5 +396,44 @@ describe('a person who drives', () => {
     await eventually(async () => expect(await page.inputValue('#field')).toBe('by thum'))
     await touch([700, 600], [700, 500], [700, 300])
     await eventually(async () => expect(await page.evaluate('scrollY')).toBeGreaterThan(150))
+  })
+})
+
+describe('a field whose choices no picture shows', () => {
+  it('can be used with the mouse and the keyboard: lists, dates and files', async () => {
+    const { page, takeoverLink } = await openShown('/fields')
+    const person = await openPerson(await takeoverLink())
+    await person.status('You drive')
+    const panel = person.page.locator('#picker')
+    await person.click(150, 115)
+    await panel.waitFor()
+    expect(await person.page.locator('#picker option').allInnerTexts()).toEqual([
+      'one',
+      'two',
+      'three',
+      'four',
+    ])
+    await person.page.locator('#picker option').nth(1).click()
+    await eventually(async () => expect(await page.inputValue('#list')).toBe('two'))
+    await panel.waitFor({ state: 'hidden' })
+    // The keyboard is with the page again, and opens the list once more.
+    await person.page.keyboard.press('Space')
+    await panel.waitFor()
+    await person.page.keyboard.press('ArrowDown')
+    await person.page.keyboard.press('Enter')
+    await eventually(async () => expect(await page.inputValue('#list')).toBe('four'))
+    await person.click(550, 115)
+    await person.page.locator('#picker input[type=date]').fill('2026-05-04')
+    await person.page.locator('#picker-use').click()
+    await eventually(async () => expect(await page.inputValue('#date')).toBe('2026-05-04'))
+    await person.click(550, 310)
+    const buffer = Buffer.alloc(100_001, 'x')
+    await person.page
+      .locator('#picker input[type=file]')
+      .setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer })
+    await person.page.locator('#picker-use').click()
+    const sizes = 'Array.from(document.getElementById("file").files, ({ name, size }) => [name, size].join())'
+    await eventually(async () => expect(await page.evaluate(sizes)).toEqual(['a.txt,100001']))
+    expect(person.complaints).toEqual([])
   })
 })

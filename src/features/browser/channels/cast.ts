@@ -1,11 +1,12 @@
 import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
 import { listen } from '../sessions/session-events.ts'
-import type { Takeover } from '../sessions/takeover.ts'
+import type { Picker, Takeover } from '../sessions/takeover.ts'
+import { pick } from '../takeovers/pickers.ts'
 import type { Takeovers } from '../takeovers/takeovers.service.ts'
 import { timeOf } from '../takeovers/takeovers.service.ts'
 import type { Viewer } from './admission.ts'
 import type { Connection } from './connection.ts'
-import type { Input } from './input.schema.ts'
+import type { Input, InputOf } from './input.schema.ts'
 import { readInput } from './input.schema.ts'
 import { performInput, selectedText } from './perform-input.ts'
 import type { ScreencastOf } from './screencast.ts'
@@ -60,6 +61,8 @@ class Cast {
   #seat: { takeover: Takeover; leave: () => void } | undefined
   /** Whether the client last got the content of the tabs. */
   #isShown = true
+  /** The picker that the client shows. */
+  #picker: Picker | undefined
   /** Dialogs that the client knows of. */
   #dialogs: ReadonlySet<string> = new Set()
 
@@ -123,6 +126,7 @@ class Cast {
       takeover: takeover === undefined ? null : describeTakeover(takeover, takeover.isDrivenBy(viewer)),
     })
     this.#sendDialogs(takeover)
+    this.#sendPicker(takeover)
     if (this.#isShown !== this.#maySee()) this.listTabs()
     if (takeover === undefined) this.#leaveSeat()
     this.#screencast()?.refresh()
@@ -168,6 +172,9 @@ class Cast {
       case 'dialogAnswer':
         if (tab !== undefined) takeover?.answer(tab.pageId, input.accept, input.text).catch(() => {})
         return tab !== undefined
+      case 'pick':
+      case 'pickFile':
+        return this.#pick(input)
       case 'hide':
         // Text that was typed is known before anybody else sees the tabs again.
         void takeover?.hide(input.hidden, () => session.readTyped())
@@ -181,6 +188,15 @@ class Cast {
       default:
         return performInput(session, tab, input)
     }
+  }
+
+  #pick(input: InputOf<'pick'> | InputOf<'pickFile'>): boolean {
+    const { takeover } = this.#session
+    // One that has been closed meanwhile chooses nothing.
+    if (takeover?.picker?.shown.picker !== input.picker) return takeover !== undefined
+    if (input.type === 'pickFile') return takeover.picker.take(input)
+    pick(takeover, input)
+    return true
   }
 
   /** Undefined for a tab that is not there. */
@@ -207,6 +223,15 @@ class Cast {
     for (const pageId of this.#dialogs)
       if (!now.has(pageId)) this.#connection.send({ type: 'dialogClosed', pageId })
     this.#dialogs = now
+  }
+
+  #sendPicker(takeover: Takeover | undefined): void {
+    const picker = takeover?.isDrivenBy(this.#viewer) ? takeover.picker : undefined
+    if (picker === this.#picker) return
+    this.#picker = picker
+    this.#connection.send(
+      picker === undefined ? { type: 'pickerClosed' } : { type: 'picker', ...picker.shown },
+    )
   }
 
   #maySee(): boolean {

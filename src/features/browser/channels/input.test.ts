@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readInput } from './input.schema.ts'
-import { textOf, virtualKeyOf } from './keyboard.ts'
+import { shortcutModifiers, textOf, virtualKeyOf } from './keyboard.ts'
 
 describe('a message of a client', () => {
   const press = { type: 'mouseEvent', pageId: 'A', x: 1, y: 2, button: 'left' }
@@ -80,5 +80,22 @@ describe('a key', () => {
     [{ key: '你' }, 0],
   ])('%j has the virtual key %i', (key, code) => {
     expect(virtualKeyOf(key)).toBe(code)
+  })
+})
+
+describe('the third character on a key', () => {
+  it.each([
+    [{ key: '@', code: 'KeyQ', modifiers: 3 }, 0],
+    [{ key: '{', code: 'Digit7', modifiers: 3 }, 0],
+    [{ key: '|', modifiers: 3 }, 0],
+    [{ key: '¿', code: 'Minus', modifiers: 11 }, 8],
+    [{ key: 'ß', code: 'KeyS', modifiers: 1 }, 0],
+    [{ key: 't', code: 'KeyT', modifiers: 3 }, 3],
+    [{ key: 'a', code: 'KeyA', modifiers: 1 }, 1],
+    [{ key: 'a', modifiers: 2 }, 2],
+    [{ key: 'ArrowDown', modifiers: 1 }, 1],
+    [{ key: ' ', code: 'Space', modifiers: 3 }, 3],
+  ])('comes without the modifiers that select it: %j', (key, modifiers) => {
+    expect(shortcutModifiers(key)).toBe(modifiers)
   })
 })

@@ -56,6 +56,18 @@ export function virtualKeyOf({ key, code = '', keyCode }: Key): number {
   return virtualKeys[key] ?? letter?.charCodeAt(0) ?? 0
 }
 
+/**
+ * The modifiers without those that select the third character on a key (AltGr, or both Control and Alt, or Option), as in `@` or
+ * `€`: browsers take what is pressed with Control for a shortcut.
+ */
+export function shortcutModifiers({ key, code = '', modifiers = 0 }: Key): number {
+  const plain = /^(?:Key|Digit)(.)$/.exec(code)?.[1] ?? (/^[a-z\d]$/i.test(key) ? key : undefined)
+  const isThird = [...key].length === 1 && key !== ' ' && key.toUpperCase() !== plain?.toUpperCase()
+  return isThird && (modifiers & modifier.alt) !== 0
+    ? modifiers & ~(modifier.alt | modifier.control)
+    : modifiers
+}
+
 /** The text that the key writes; undefined for keys that write nothing, and for shortcuts. */
 export function textOf({ key, modifiers = 0, text }: Key): string | undefined {
   const hasControl = (modifiers & modifier.control) !== 0

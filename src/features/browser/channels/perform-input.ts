@@ -5,6 +5,7 @@ import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
 import type { ClipboardUse } from '../sessions/clipboard.ts'
 import { prepareClipboard } from '../sessions/clipboard.ts'
 import { isOpenable } from '../sessions/openable-address.ts'
+import { inputToPicker, offerField } from '../takeovers/pickers.ts'
 import type { Input, InputOf } from './input.schema.ts'
 import { modifierOf, textOf } from './keyboard.ts'
 import { TabInput } from './tab-input.ts'
@@ -28,7 +29,7 @@ function inputOf(session: BrowserSession, tab: Tab): TabInput {
 /** A person's input to the pages of a session; a takeover's own messages are not among it. */
 export type PageInput = Exclude<
   Input,
-  { type: 'hide' | 'extend' | 'handBack' | 'dialogAnswer' | 'getSelectedText' }
+  { type: 'hide' | 'extend' | 'handBack' | 'dialogAnswer' | 'pick' | 'pickFile' | 'getSelectedText' }
 >
 
 /** Does it without waiting for the page. Returns whether it can be done. */
@@ -36,7 +37,13 @@ export function performInput(session: BrowserSession, tab: Tab | undefined, inpu
   session.touch()
   if (input.type === 'newTab') return openTab(session, input.url)
   if (tab === undefined) return false
-  const isHidden = session.takeover?.isHidden === true
+  const { takeover } = session
+  if (takeover !== undefined && (input.type === 'mouseEvent' || input.type === 'keyEvent')) {
+    const open = (point?: { x: number; y: number }) =>
+      inputOf(session, tab).hold(() => offerField(takeover, tab, point))
+    if (inputToPicker(takeover, tab, input, open)) return true
+  }
+  const isHidden = takeover?.isHidden === true
   if (isHidden) keepTyped(session.typed, input)
   // Typed text is known before it is sent anywhere, such as in an address.
   if (maySubmit(input)) void session.secrets.read(tab.page)

@@ -3,7 +3,7 @@ import type { CDPSession } from 'playwright-core'
 import type { ClipboardUse } from '../sessions/clipboard.ts'
 import { clipboardUseOf } from '../sessions/clipboard.ts'
 import type { InputOf } from './input.schema.ts'
-import { modifierOf, textOf, virtualKeyOf } from './keyboard.ts'
+import { modifierOf, shortcutModifiers, textOf, virtualKeyOf } from './keyboard.ts'
 
 /** How the DevTools protocol counts pressed buttons. */
 const bits = { none: 0, left: 1, right: 2, middle: 4 } as const
@@ -64,7 +64,7 @@ export class TabInput {
 
   key(input: InputOf<'keyEvent'>): void {
     const { event, key, code = '' } = input
-    const modifiers = this.#modifiersOf(input)
+    const modifiers = shortcutModifiers({ ...input, modifiers: this.#modifiersOf(input) })
     const text = event === 'keyUp' ? undefined : textOf({ ...input, modifiers })
     if (event === 'char') {
       const isWritten = this.#written !== undefined && this.#written === text
@@ -76,7 +76,7 @@ export class TabInput {
     const virtualKey = virtualKeyOf(input)
     const pressed = virtualKey === insertKey ? 'insert' : String.fromCharCode(virtualKey)
     const use = modifiers === 0 || event === 'keyUp' ? undefined : clipboardUseOf(pressed)
-    if (use !== undefined) this.#hold(() => this.#prepareClipboard(use))
+    if (use !== undefined) this.hold(() => this.#prepareClipboard(use))
     this.#send('Input.dispatchKeyEvent', {
       type: event === 'keyUp' ? 'keyUp' : text === undefined ? 'rawKeyDown' : 'keyDown',
       ...{ key, code, modifiers },
@@ -152,7 +152,7 @@ export class TabInput {
   }
 
   /** Has the work done once the page has taken what was sent before, and all that follows wait for it. */
-  #hold(work: () => Promise<void>): void {
+  hold(work: () => Promise<void>): void {
     const gate = Promise.race([this.written, delay(takenMs, undefined, { ref: false })]).then(work)
     const open = gate
       .catch(() => {})

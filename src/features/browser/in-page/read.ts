@@ -2,8 +2,10 @@ import type { Frame, Locator, Page } from 'playwright-core'
 import { createClickTarget, createNumbered } from './click-target.ts'
 import type { NearestOptions } from './nearest.ts'
 import { createNearest } from './nearest.ts'
-import { readers } from './readers.ts'
+import { popupFields } from './popup-fields.ts'
+import { readers as pageReaders } from './readers.ts'
 
+const readers = { ...pageReaders, ...popupFields }
 type Readers = typeof readers
 type Reader = keyof Readers
 type Argument<Name extends Reader> = Parameters<Readers[Name]>[1]

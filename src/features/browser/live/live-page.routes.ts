@@ -23,6 +23,7 @@ const assets = [
   'live-connection.js',
   'live-keyboard.js',
   'live-mouse.js',
+  'live-picker.js',
   'live-tabs.js',
   'live-takeover.js',
 ]

@@ -2,6 +2,7 @@
 import { keepConnected } from './live-connection.js'
 import { listenToKeyboard } from './live-keyboard.js'
 import { listenToMouse } from './live-mouse.js'
+import { createPicker } from './live-picker.js'
 import { createTabs } from './live-tabs.js'
 import { createQuestions, createTakeoverBar } from './live-takeover.js'
 
@@ -37,6 +38,7 @@ const questions = createQuestions({
   send,
   hostOf: pageId => URL.parse(tabs.find(pageId)?.url)?.host || 'The page',
 })
+const picker = createPicker({ send: sendInput, picture, leave: () => drives && focusPage() })
 const takeSelection = listenToKeyboard(keys, { send: sendInput, leave: () => address.focus(), say: announce })
 listenToMouse(picture, {
   send: sendInput,
@@ -50,6 +52,8 @@ const takers = {
   tabList: ({ tabs: all }) => tabs.show(all),
   activeTabChange: ({ pageId }) => tabs.setActive(pageId),
   selectedTextResponse: ({ text }) => takeSelection(text),
+  picker: message => picker.show(message),
+  pickerClosed: () => picker.close(),
   dialog: question => questions.ask(question),
   dialogClosed: ({ pageId }) => questions.remove(pageId),
   status: showStatus,
@@ -69,6 +73,7 @@ const sendNow = keepConnected(channelAddress(), {
     // The controls stay where they are, and the keyboard with the page: mostly, it is back at once.
     drives = false
     questions.clear()
+    picker.close()
     show('reconnecting', 'Reconnecting…')
   },
   onEnd: showEnd,
@@ -192,6 +197,7 @@ function showNotice(title, text) {
 function showEnd(code) {
   setDriving(false)
   questions.clear()
+  picker.close()
   takeoverBar.show(null)
   const [title, text] = describeEnd(code)
   show('ended', title)

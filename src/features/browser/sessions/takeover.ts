@@ -43,6 +43,18 @@ export interface PendingDialog {
   defaultValue: string
 }
 
+/** Choices in a field that no picture of the page shows. */
+export interface Picker {
+  /** The message for the driver, without its type. */
+  shown: { picker: string; pageId: string } & Record<string, unknown>
+  /** The row of a list at a place in the picture, with its option if that can be chosen; undefined beside the list. */
+  rowAt(point: { x: number; y: number }): { option: number | undefined } | undefined
+  /** Takes a part of a file; returns whether it can. */
+  take(part: { name: string; mediaType: string; data: string; isNew: boolean }): boolean
+  /** Nothing, or the files that came. */
+  choose(choice: { option?: number | undefined; value?: string | undefined }): Promise<void>
+}
+
 /** The time in which a person drives a session instead of its agent: one at a time. */
 export class Takeover {
   readonly id: string
@@ -52,6 +64,9 @@ export class Takeover {
   expiresAt: number
   /** Whether only who drives sees the picture. */
   isHidden = false
+  /** The field in which the driver may choose now. */
+  picker: Picker | undefined
+  #pickers = 0
   /** How it ended; never rejects. */
   readonly ended: Promise<Ending>
   readonly #end: (ending: Ending) => void
@@ -100,6 +115,18 @@ export class Takeover {
     if (this.isHidden && !isHidden) await beforeShown()
     if (hiding !== this.#hidings) return
     this.isHidden = isHidden
+    this.#notify('takeover.changed')
+  }
+
+  nextPicker(): string {
+    this.#pickers += 1
+    return String(this.#pickers)
+  }
+
+  /** Undefined where there is nothing to choose any more. */
+  offer(picker: Picker | undefined): void {
+    if (picker === this.picker) return
+    this.picker = picker
     this.#notify('takeover.changed')
   }
 

@@ -8,6 +8,7 @@ import type { HeldSessions } from '../sessions/held-sessions.ts'
 import { isOpen } from '../sessions/session-status.ts'
 import type { Ending } from '../sessions/takeover.ts'
 import { Takeover } from '../sessions/takeover.ts'
+import { offerFiles } from './pickers.ts'
 import type { NewTakeover, TakeoverRecord } from './takeovers.schema.ts'
 import { maxSeconds } from './takeovers.schema.ts'
 
@@ -58,6 +59,7 @@ export function createTakeovers(needs: Dependencies) {
       const onEnded = () => void end(session, { outcome: 'session_ended', note: null }).catch(() => {})
       session.events.once('ended', onEnded)
       void takeover.ended.then(() => session.events.off('ended', onEnded))
+      offerFiles(session, takeover)
       endInTime(session, takeover)
       session.events.emit('takeover.began', { takeoverId: takeover.id, reason })
       try {

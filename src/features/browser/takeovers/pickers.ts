@@ -1,0 +1,184 @@
+import type { FileChooser, Frame, Page } from 'playwright-core'
+import type { InputOf } from '../channels/input.schema.ts'
+import { modifierOf } from '../channels/keyboard.ts'
+import type { Box, PopupChoices, PopupField } from '../in-page/popup-fields.ts'
+import { read } from '../in-page/read.ts'
+import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
+import type { Picker, Takeover } from '../sessions/takeover.ts'
+
+/** Milliseconds in which a page that does not hang answers, and sets a field. */
+const answersWithinMs = 600
+const setMs = 5000
+const most = { options: 2000, characters: 100 }
+/** Frames within each other that a field is looked for in. */
+const maxDepth = 5
+/** Options of a list that a press can choose in the picture. */
+const maxRows = 20
+/** Of all files that are chosen at once. */
+const fileLimits = { files: 20, bytes: 10 * 1024 * 1024 }
+
+type Point = Pick<Box, 'x' | 'y'>
+
+/** Offers the field at the point, or without one that has the focus, if its choices are in a window of the browser's own. */
+export async function offerField(takeover: Takeover, tab: Tab, point: Point | undefined): Promise<void> {
+  const found = await findField(tab.page.mainFrame(), point)
+  const choices = found && (await read(found.frame, 'popupChoices', most, answersWithinMs))
+  if (found === undefined || !choices) return
+  const { frame, kind, box } = found
+  const { label, value, limits, options, omitted, rowHeight } = choices
+  const below = box.y + box.height
+  const rows = rowsOf(choices).slice(0, maxRows)
+  const room = (tab.page.viewportSize()?.height ?? 720) - below
+  const isAbove = rows.length * rowHeight > room && box.y > room
+  const rowsFrom = isAbove ? box.y - rows.length * rowHeight : below
+  const ofKind =
+    kind === 'list' ? { options, omitted, rows_from: rowsFrom, row_height: rowHeight } : { value, ...limits }
+  takeover.offer({
+    shown: { picker: takeover.nextPicker(), pageId: tab.pageId, kind, label, box, ...ofKind },
+    rowAt({ x, y }) {
+      const row = Math.floor((y - rowsFrom) / rowHeight)
+      const isInside = kind === 'list' && x >= box.x && x <= box.x + box.width && row in rows
+      return isInside ? { option: rows[row] } : undefined
+    },
+    take: () => false,
+    async choose({ option, value: chosen }) {
+      if (option === undefined && chosen === undefined) return
+      if (option !== undefined && options[option]?.disabled !== false) return
+      await read(frame, 'choose', { option, value: chosen }, answersWithinMs)
+    },
+  })
+}
+
+/** The number of the option in each row; undefined for the name of a group, and for what can't be chosen. */
+function rowsOf({ options }: PopupChoices): (number | undefined)[] {
+  return options.flatMap(({ group, disabled }, at) => {
+    const isFirst = group !== '' && group !== options[at - 1]?.group
+    return [...(isFirst ? [undefined] : []), disabled ? undefined : at]
+  })
+}
+
+async function findField(
+  frame: Frame,
+  point: Point | undefined,
+  origin: Point = { x: 0, y: 0 },
+  depth = 0,
+): Promise<(PopupField & { frame: Frame }) | undefined> {
+  const inFrame = point ? { x: point.x - origin.x, y: point.y - origin.y } : null
+  const field = await read(frame, 'popupField', inFrame, answersWithinMs)
+  if (field === null || depth > maxDepth) return undefined
+  const box = { ...field.box, x: field.box.x + origin.x, y: field.box.y + origin.y }
+  if (field.kind !== 'frame') return { frame, kind: field.kind, box }
+  for (const child of frame.childFrames()) {
+    const at = await (await child.frameElement()).boundingBox()
+    const isIt = at !== null && Math.abs(at.x - box.x) < 1 && Math.abs(at.y - box.y) < 1
+    if (isIt) return await findField(child, point, at, depth + 1)
+  }
+  return undefined
+}
+
+/** Offers to choose files where pages ask for some, until the takeover ends. */
+export function offerFiles(session: BrowserSession, takeover: Takeover): void {
+  const watched = new Map<Page, () => void>()
+  const watch = () => {
+    for (const { page, pageId } of session.tabs) {
+      if (watched.has(page)) continue
+      const offer = (chooser: FileChooser) =>
+        void createFilePicker(takeover, pageId, chooser).then(
+          picker => session.takeover === takeover && takeover.offer(picker),
+          () => {},
+        )
+      page.on('filechooser', offer)
+      watched.set(page, () => page.off('filechooser', offer))
+    }
+  }
+  watch()
+  session.events.on('page.opened', watch)
+  void takeover.ended.then(() => {
+    session.events.off('page.opened', watch)
+    for (const stop of watched.values()) stop()
+  })
+}
+
+async function createFilePicker(takeover: Takeover, pageId: string, chooser: FileChooser): Promise<Picker> {
+  const element = chooser.element()
+  const accept = ((await element.getAttribute('accept')) ?? '').slice(0, 1000)
+  const box = await element.boundingBox()
+  const multiple = chooser.isMultiple()
+  const files: { name: string; mimeType: string; parts: Buffer[] }[] = []
+  let bytes = 0
+  return {
+    shown: {
+      ...{ picker: takeover.nextPicker(), pageId, kind: 'file', label: '', box },
+      ...{ accept, multiple, max_files: multiple ? fileLimits.files : 1, max_bytes: fileLimits.bytes },
+    },
+    rowAt: () => undefined,
+    take({ name, mediaType, data, isNew }) {
+      const part = Buffer.from(data, 'base64')
+      if (isNew) files.push({ name, mimeType: mediaType, parts: [] })
+      bytes += part.length
+      const isTooMuch = bytes > fileLimits.bytes || files.length > (multiple ? fileLimits.files : 1)
+      if (isTooMuch || files.length === 0) return false
+      files.at(-1)?.parts.push(part)
+      return true
+    },
+    async choose() {
+      if (files.length === 0) return
+      const whole = files.map(({ parts, ...file }) => ({ ...file, buffer: Buffer.concat(parts) }))
+      await chooser.setFiles(whole, { timeout: setMs })
+    },
+  }
+}
+
+/** The list in which the driver has pressed the mouse; its release is not for the page either. */
+const pressed = new WeakSet<Takeover>()
+
+type Open = (point: Point | undefined) => void
+
+/**
+ * Has an open picker take its part of the input, and another press close it. Returns whether the page gets none of it.
+ * @param open called where a field may be about to show its choices
+ */
+export function inputToPicker(
+  takeover: Takeover,
+  { pageId }: Tab,
+  input: InputOf<'mouseEvent'> | InputOf<'keyEvent'>,
+  open: Open,
+): boolean {
+  const picker = takeover.picker?.shown.pageId === pageId ? takeover.picker : undefined
+  if (input.type === 'keyEvent')
+    return input.event === 'keyDown' && keyToPicker(takeover, picker, input, open)
+  if (input.event === 'mouseReleased') return pressed.delete(takeover)
+  if (input.event !== 'mousePressed') return false
+  const row = picker?.rowAt(input)
+  if (row === undefined) {
+    takeover.offer(undefined)
+    if (input.button === undefined || input.button === 'left') open({ x: input.x, y: input.y })
+    return false
+  }
+  pressed.add(takeover)
+  if (row.option !== undefined) pick(takeover, row)
+  return true
+}
+
+function keyToPicker(
+  takeover: Takeover,
+  picker: Picker | undefined,
+  { key, modifiers = 0 }: InputOf<'keyEvent'>,
+  open: Open,
+): boolean {
+  const isWithAlt = (modifiers & modifierOf('Alt')) !== 0
+  if (key === ' ' || key === 'F4' || (isWithAlt && /^Arrow(?:Up|Down)$/.test(key))) open(undefined)
+  if (key !== 'Escape' || picker === undefined) return false
+  takeover.offer(undefined)
+  return true
+}
+
+/** Makes the choice and closes the picker; without a choice it closes only. */
+export function pick(
+  takeover: Takeover,
+  choice: { option?: number | undefined; value?: string | undefined },
+): void {
+  const { picker } = takeover
+  takeover.offer(undefined)
+  void picker?.choose(choice).catch(() => {})
+}
