@@ -6,6 +6,7 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { readGraph, upTo } from './engine/graph.ts'
 import type { NodeResult } from './engine/plan.ts'
 import { keyOf } from './engine/plan.ts'
+import { emptyResult } from './engine/run-segment.ts'
 import { pathsFrom, scopeOf } from './engine/scope.ts'
 import { rootsOf } from './execution-roots.ts'
 import type { ExecutionRow } from './executions.repository.ts'
@@ -48,7 +49,9 @@ export async function createInputs(
   const { graph } = readGraph(stop_after === undefined ? definition : upTo(definition, stop_after))
   const roots = rootsOf(agent, execution)
   const stored = new Map(keys.map(key => [keyOf(key.node_id, key.path), key]))
-  const results = new Map<string, NodeResult>([...stored].map(([at, key]) => [at, { ...unread, ...key }]))
+  const results = new Map<string, NodeResult>(
+    [...stored].map(([at, key]) => [at, { ...emptyResult, ...key }]),
+  )
   const read = new Set<string>()
   const items = new Map<string, Promise<unknown>>()
   let readBytes = 0
@@ -111,17 +114,6 @@ export async function createInputs(
 
 /** `nodes.id`, `nodes["id"]` and `nodes['id']`, in JSON. */
 const outputNames = /\bnodes[^A-Za-z0-9_-]{1,4}([A-Za-z0-9_-]+)/g
-
-const unread = {
-  attempts: 0,
-  handle: null,
-  output: null,
-  error: null,
-  warnings: null,
-  due_at: null,
-  duration_ms: 0,
-  completed_at: null,
-} satisfies Partial<NodeResult>
 
 /** Inputs as an execution shows them: cut, and none once they are much work together. */
 export function shownInputs(

@@ -198,13 +198,14 @@ function dueAt(place: Place, results: Results): number {
 /** A node that has waited keeps what it has waited for, in case that it is interrupted now. */
 function begin(place: Place, results: Results, now: number): BegunNode {
   const started_at = new Date(now).toISOString()
-  const fresh = { ...empty, node_id: place.node.id, path: place.path, started_at }
+  const fresh = { ...emptyResult, node_id: place.node.id, path: place.path, started_at }
   const before = results.get(keyAt(place)) ?? fresh
   const result = { ...before, status: 'running' as const, attempts: before.attempts + 1 }
   return { place, result, isInterrupted: false }
 }
 
-const empty = {
+/** Of a node that has not begun. */
+export const emptyResult = {
   attempts: 0,
   handle: null,
   output: null,
