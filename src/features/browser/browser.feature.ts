@@ -58,8 +58,7 @@ export function createBrowser(
   const profiles = createProfilesService({ agentSecrets, instanceId, clock })
   const places = createPlaces(configuration.browser)
   const recordings = createRecordings({ transact, clock, log })
-  const kept = { saveProfile: profiles.save, finishRecording: recordings.finish }
-  const held = createHeldSessions({ ...kept, leaseMs, clock, log })
+  const held = createHeldSessions({ finishRecording: recordings.finish, leaseMs, clock, log })
   const life = { agentDatabases, instanceId, leaseMs, replicaUrl, clock, ids }
   const listening = Promise.withResolvers<() => string>()
   const links = createLiveLinks({

@@ -25,7 +25,6 @@ import {
   endLostSessions,
   findSession,
   insertSession,
-  isProfileInUse,
   listSessions,
 } from './sessions/sessions.repository.ts'
 import type { NewSession, SessionRecord } from './sessions/sessions.schema.ts'
@@ -145,10 +144,6 @@ function createOpening(needs: Dependencies) {
     const leaseUntil = new Date(clock.now() + leaseMs).toISOString()
     await inTransaction(db, async transaction => {
       await endLostSessions(transaction, instanceId, timestamp(clock))
-      if (record.profile !== null && (await isProfileInUse(transaction, record.profile)))
-        throw conflict(
-          `Another session has the profile "${record.profile}": one at a time. End that one first.`,
-        )
       const holder = { instanceId, leaseUntil, replicaUrl }
       await deleteRecordings(transaction, await insertSession(transaction, record, holder))
     })
@@ -156,20 +151,22 @@ function createOpening(needs: Dependencies) {
 
   async function openIn(used: UsedBrowser, agent: AgentHandle, record: SessionRecord) {
     const { profile, id, viewport, user_agent: userAgent } = record
-    const storageState = profile === null ? undefined : await profiles.load(agent, profile)
+    const copy = profile === null ? undefined : await profiles.copy(agent, profile)
     const { agentId } = agent
     const proxy = await createForwardProxy({ connect, owner: agentId, reachedAs: used.reachedAs })
     try {
-      return await BrowserSession.open({
+      const session = await BrowserSession.open({
         id,
         agentId,
         browser: used.browser,
         proxy,
         viewport,
         userAgent,
-        storageState,
+        storageState: copy?.state,
         clock,
       })
+      await copy?.begin(session)
+      return { session, profile: copy }
     } catch (error) {
       await proxy.close()
       throw new AppError('BROWSER_FAILED', 'The browser could not open a session. Try again.', {
@@ -200,12 +197,13 @@ function createOpening(needs: Dependencies) {
     try {
       await insert(agent, record)
       isStored = true
-      const session = await openIn(used, agent, record)
+      const opened = await openIn(used, agent, record)
+      const { session } = opened
       const release = () => {
         used.release()
         releasePlace()
       }
-      held.add({ session, agent, profile, release })
+      held.add({ ...opened, agent, release })
       if (wanted.record) await recordings.record(agent, session)
       return session
     } catch (error) {

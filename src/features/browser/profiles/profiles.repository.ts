@@ -28,13 +28,22 @@ export function findProfile(database: Database, name: string): Promise<ProfileRo
   return database.selectFrom('browser_profiles').selectAll().where('name', '=', name).executeTakeFirst()
 }
 
-/** Inserts or replaces it. */
-export async function saveProfile(
+/** Inserts it, or replaces the one with these secrets; false if it is another by now. */
+export async function replaceProfile(
   database: Database,
   { created_at, name, ...row }: ProfileRow,
-): Promise<void> {
-  const insert = database.insertInto('browser_profiles').values({ name, created_at, ...row })
-  await insert.onConflict(conflict => conflict.column('name').doUpdateSet(row)).execute()
+  before: ProfileRow | undefined,
+): Promise<boolean> {
+  if (before === undefined) {
+    const insert = database.insertInto('browser_profiles').values({ name, created_at, ...row })
+    const inserted = await insert.onConflict(conflict => conflict.doNothing()).executeTakeFirst()
+    return inserted.numInsertedOrUpdatedRows === 1n
+  }
+  const update = database.updateTable('browser_profiles').set(row).where('name', '=', name)
+  const { numUpdatedRows } = await update
+    .where('secret_set', before.secret_set === null ? 'is' : '=', before.secret_set)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
 }
 
 export async function deleteProfile(database: Database, name: string): Promise<void> {

@@ -1,4 +1,3 @@
-import type { BrowserContext } from 'playwright-core'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { conflict, notFound } from '#platform/errors.ts'
@@ -6,9 +5,21 @@ import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
-import type { StorageState } from '../sessions/browser-session.ts'
+import type { BrowserSession, StorageState } from '../sessions/browser-session.ts'
+import type { ProfileCopy } from '../sessions/held-sessions.ts'
 import { endLostSessions, isProfileInUse } from '../sessions/sessions.repository.ts'
-import { deleteProfile, findProfile, listProfiles, saveProfile } from './profiles.repository.ts'
+import { collectState, watchOrigins } from './collect-state.ts'
+import type { Entries, KeptState } from './profile-entries.ts'
+import {
+  bounded,
+  entriesOf,
+  merged,
+  noteOn,
+  stateOf,
+  withCookies,
+  withoutExpired,
+} from './profile-entries.ts'
+import { deleteProfile, findProfile, listProfiles, replaceProfile } from './profiles.repository.ts'
 
 interface Dependencies {
   agentSecrets: AgentSecrets
@@ -21,39 +32,79 @@ const secretName = 'storage state'
 /** Bytes. */
 const maxSize = 5 * 1024 * 1024
 
-const withoutDatabases =
-  'Without IndexedDB: with it, this profile would be larger than the 5 MB that are kept.'
+/** How often it is tried to write a profile that other processes write, too. */
+const mostAttempts = 20
 
-const notSaved = 'Not saved any more: cookies and localStorage are larger than the 5 MB that are kept.'
+interface OpenedCopy extends ProfileCopy {
+  state: StorageState
+  /** To be called before the session opens a page: what it has then is what it has not changed. */
+  begin(session: BrowserSession): Promise<void>
+}
 
 /** What sites have stored in the browser, kept between sessions under a name. */
 export function createProfilesService({ agentSecrets, instanceId, clock }: Dependencies) {
+  const turns = new Map<string, Promise<void>>()
+
+  /** Sessions of this process that end together would each find the profile changed by another. */
+  async function inTurn(key: string, work: () => Promise<void>): Promise<void> {
+    const turn = (turns.get(key) ?? Promise.resolve()).then(work)
+    const done = turn.catch(() => {})
+    turns.set(key, done)
+    await turn.finally(() => turns.get(key) === done && turns.delete(key))
+  }
+
+  async function read({ db, agentId }: AgentHandle, name: string) {
+    for (let attempt = 0; ; attempt += 1) {
+      const row = await findProfile(db, name)
+      const { [secretName]: state } = await agentSecrets.read(agentId, row?.secret_set ?? null)
+      if (state !== undefined) return { row, entries: entriesOf(JSON.parse(state) as KeptState) }
+      // Another session may have replaced it between these two queries.
+      const isReplaced = row !== undefined && row.secret_set !== null && attempt < mostAttempts
+      if (!isReplaced) return { row, entries: new Map() }
+    }
+  }
+
+  async function write(agent: AgentHandle, name: string, base: Entries, mine: Entries): Promise<void> {
+    const { db, agentId } = agent
+    for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+      const now = timestamp(clock)
+      const { row, entries } = await read(agent, name)
+      const all = bounded(merged(base, mine, withoutExpired(entries, clock.now())), maxSize)
+      const state = JSON.stringify(stateOf(all))
+      const secret_set = await agentSecrets.write(agentId, { [secretName]: state })
+      const size = Buffer.byteLength(state)
+      const fresh = { name, secret_set, size, note: noteOn(all), created_at: now, updated_at: now }
+      const isWritten = await inTransaction(db, transaction => replaceProfile(transaction, fresh, row))
+      await agentSecrets.remove(agentId, [isWritten ? (row?.secret_set ?? null) : secret_set])
+      if (isWritten) return
+    }
+    throw new Error('Other sessions wrote the profile at the same time, again and again.')
+  }
+
   return {
     list: ({ db }: AgentHandle, query: ListParameters) => listProfiles(db, query),
 
-    /** Undefined for a profile that has not been saved yet. */
-    async load({ db, agentId }: AgentHandle, name: string): Promise<StorageState | undefined> {
-      const found = await findProfile(db, name)
-      const { [secretName]: state } = await agentSecrets.read(agentId, found?.secret_set ?? null)
-      return state === undefined ? undefined : (JSON.parse(state) as StorageState)
-    },
-
-    async save({ db, agentId }: AgentHandle, name: string, context: BrowserContext): Promise<void> {
-      const { state, note } = await stateOf(context)
-      const now = timestamp(clock)
-      const before = await findProfile(db, name)
-      const kept = { secret_set: before?.secret_set ?? null, size: before?.size ?? 0 }
-      const fresh =
-        state === undefined
-          ? kept
-          : {
-              secret_set: await agentSecrets.write(agentId, { [secretName]: state }),
-              size: Buffer.byteLength(state),
-            }
-      await inTransaction(db, transaction =>
-        saveProfile(transaction, { name, note, ...fresh, created_at: now, updated_at: now }),
-      )
-      if (fresh !== kept) await agentSecrets.remove(agentId, [kept.secret_set])
+    /** For one session, which may be one of several that have the profile at a time. */
+    async copy(agent: AgentHandle, name: string): Promise<OpenedCopy> {
+      const { entries } = await read(agent, name)
+      let base = withoutExpired(entries, clock.now())
+      const { cookies, origins } = stateOf(base)
+      let visited: ReadonlySet<string> = new Set()
+      return {
+        name,
+        state: { cookies, origins },
+        async begin({ context }) {
+          // Browsers do not give cookies back exactly as they were set.
+          base = withCookies(base, await context.cookies())
+          visited = watchOrigins(context)
+        },
+        async save(session) {
+          const mine = await collectState(session, { origins: visited, base, maxBytes: maxSize })
+          const since = withoutExpired(base, clock.now())
+          await inTurn(`${agent.agentId} ${name}`, () => write(agent, name, since, mine))
+          base = mine
+        },
+      }
     },
 
     async remove({ db, agentId }: AgentHandle, name: string): Promise<void> {
@@ -73,13 +124,3 @@ export function createProfilesService({ agentSecrets, instanceId, clock }: Depen
 }
 
 export type ProfilesService = ReturnType<typeof createProfilesService>
-
-/** As much as may be kept, as JSON, and what a person should know about that. */
-async function stateOf(context: BrowserContext): Promise<{ state: string | undefined; note: string | null }> {
-  const whole = JSON.stringify(await context.storageState({ indexedDB: true }))
-  if (Buffer.byteLength(whole) <= maxSize) return { state: whole, note: null }
-  const less = JSON.stringify(await context.storageState())
-  return Buffer.byteLength(less) <= maxSize
-    ? { state: less, note: withoutDatabases }
-    : { state: undefined, note: notSaved }
-}

@@ -10,6 +10,7 @@ import { connectionOf } from '../chromium/start.ts'
 import { prepareReading } from '../in-page/read.ts'
 import { Secrets } from '../secrets/secrets.ts'
 import { shareClipboard } from './clipboard.ts'
+import { HiddenPages } from './hidden-pages.ts'
 import { isOpenable } from './openable-address.ts'
 import type { Facts } from './page-facts.ts'
 import { readFacts } from './page-facts.ts'
@@ -73,6 +74,7 @@ export class BrowserSession {
   readonly id: string
   readonly agentId: string
   readonly context: BrowserContext
+  readonly hidden: HiddenPages
   /** Whether its browser is on another machine, whose files can't be read here. */
   readonly isRemote: boolean
   readonly events = new EventEmitter<SessionEvents>()
@@ -115,7 +117,8 @@ export class BrowserSession {
     this.lastActivity = clock.now()
     this.#connection = connectionOf(options.browser)
     this.events.setMaxListeners(0)
-    context.on('page', page => void this.#adopt(page))
+    this.hidden = new HiddenPages(context)
+    context.on('page', async page => (await this.hidden.has(page)) || this.#adopt(page))
     // The browser ended, or crashed: whoever closes a session says so before.
     context.on('close', () => this.end('error', this.#connection?.failure ?? unexpected))
   }

@@ -13,7 +13,6 @@ const clock = manualClock()
 function holdSessions() {
   const log = { warn() {} } as never
   const held = createHeldSessions({
-    saveProfile: async () => {},
     finishRecording: async () => {},
     leaseMs: 30_000,
     clock,
@@ -35,7 +34,7 @@ function holdSessions() {
     held.add({
       session,
       agent: agent as unknown as AgentHandle,
-      profile: null,
+      profile: undefined,
       release: () => released.push(id),
     })
     return session

@@ -1,4 +1,3 @@
-import type { BrowserContext } from 'playwright-core'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -9,11 +8,17 @@ import { endSession, renewSession } from './sessions.repository.ts'
 
 interface Dependencies {
   leaseMs: number
-  saveProfile(agent: AgentHandle, name: string, context: BrowserContext): Promise<void>
   /** Has what is recorded of the session stored; never rejects. */
   finishRecording(session: BrowserSession): Promise<void>
   clock: Clock
   log: Log
+}
+
+/** The copy of a profile that a session works on. */
+export interface ProfileCopy {
+  name: string
+  /** Writes what the session has changed back into the profile. */
+  save(session: BrowserSession): Promise<void>
 }
 
 /** A session that lives in this process. */
@@ -21,7 +26,7 @@ export interface HeldSession {
   session: BrowserSession
   /** Its own, which is released when it has ended. */
   agent: AgentHandle
-  profile: string | null
+  profile: ProfileCopy | undefined
   /** Lets go of the browser. */
   release(): void
 }
@@ -45,8 +50,8 @@ const saveEveryMs = 5 * 60_000
 const lookEveryMs = 1000
 /** Sessions whose failures are known after their end. */
 const keptFailures = 1000
-/** Milliseconds that a page may take to give its state to be saved. */
-const saveMs = 3000
+/** Milliseconds that saving a profile may take. */
+const saveMs = 5000
 
 export type HeldSessions = ReturnType<typeof createHeldSessions>
 
@@ -175,20 +180,20 @@ function keepUp(entry: Entry, needs: Dependencies, now: number): void {
   void save(entry, needs)
 }
 
-/** One after the other: two at a time could each remove what the other has kept. */
+/** One after the other: each writes what has changed since the last. */
 function save(entry: Entry, needs: Dependencies): Promise<void> {
   entry.saving = entry.saving.then(() => saveNow(entry, needs))
   return entry.saving
 }
 
 /** Never rejects: a session ends also if its profile can't be saved. */
-async function saveNow(
-  { agent, profile, session }: Entry,
-  { saveProfile, log }: Dependencies,
-): Promise<void> {
-  if (profile === null) return
-  await withinTime(saveProfile(agent, profile, session.context), saveMs).catch(error =>
-    log.warn({ err: error, agentId: agent.agentId, profile }, 'a browser profile could not be saved'),
+async function saveNow({ agent, profile, session }: Entry, { log }: Dependencies): Promise<void> {
+  if (profile === undefined) return
+  await withinTime(profile.save(session), saveMs).catch(error =>
+    log.warn(
+      { err: error, agentId: agent.agentId, profile: profile.name },
+      'a browser profile could not be saved',
+    ),
   )
 }
 

@@ -20,7 +20,7 @@ export function createKeptSessions(
     return opening
   }
 
-  /** Once it has ended, since until then it has its profile. */
+  /** Once it has ended, since until then its profile lacks what it has changed. */
   async function forget(key: string, opening: Promise<BrowserSession>, id: string): Promise<void> {
     await held.end(id)
     if (sessions.get(key) === opening) sessions.delete(key)

@@ -37,6 +37,14 @@ export interface FetchedPage {
   unfinished?: string | undefined
 }
 
+/** A page as a browser has rendered it. */
+export interface WrittenPage {
+  url: string
+  html: string
+  /** What it still shows in the place of its content; null if it has that. */
+  placeholder: string | null
+}
+
 export interface Validators {
   etag: string | null
   lastModified: string | null

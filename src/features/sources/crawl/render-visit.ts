@@ -2,7 +2,7 @@ import { AppError } from '#platform/errors.ts'
 import type { ReadPage } from './crawl.worker.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { Site } from './crawl-state.ts'
-import type { FetchedPage, NoPage } from './fetch-page.ts'
+import type { FetchedPage, NoPage, WrittenPage } from './fetch-page.ts'
 
 /** The page once its scripts have written it. Throws AppError. */
 export type RenderPage = (
@@ -10,13 +10,6 @@ export type RenderPage = (
   url: string,
   options: { signal: AbortSignal },
 ) => Promise<WrittenPage>
-
-export interface WrittenPage {
-  url: string
-  html: string
-  /** What it still shows in the place of its content; null if it has that. */
-  placeholder: string | null
-}
 
 /**
  * The page as its scripts write it, where the crawl wants that; undefined where the page stays as it was sent, as it also does

@@ -1,0 +1,62 @@
+import type { Page } from 'playwright-core'
+import { createEncode } from './encode-value.ts'
+import type { StoredDatabase } from './read-database.ts'
+import { createReadDatabase } from './read-database.ts'
+
+declare const localStorage: Record<string, string> & { getItem(name: string): string | null }
+declare const indexedDB: { databases(): Promise<{ name?: string }[]> }
+
+interface Limits {
+  /** Bytes of all that is returned. */
+  maxBytes: number
+  /** Milliseconds for its databases. */
+  withinMs: number
+}
+
+export interface OriginStorage {
+  /** Names and values; null if they could not be read. */
+  items: [string, string][] | null
+  /** Names of those that are too large. */
+  itemsLeftOut: string[]
+  /** Null if they could not be listed. */
+  databases: StoredDatabase[] | null
+}
+
+/** What the origin of the document has stored, as far as it would come back as it was. */
+export async function readStorage(page: Page, limits: Limits): Promise<OriginStorage> {
+  const readDatabase = `(${createReadDatabase})((${createEncode})(), ${limits.maxBytes})`
+  return JSON.parse(await page.evaluate(`(${collectStorage})(${JSON.stringify(limits)}, ${readDatabase})`))
+}
+
+/** Runs in an empty document of the origin, and so may use nothing from here; returns JSON. */
+async function collectStorage(
+  { maxBytes, withinMs }: Limits,
+  readDatabase: (name: string) => Promise<StoredDatabase>,
+): Promise<string> {
+  const late = new Promise<null>(resolve => setTimeout(() => resolve(null), withinMs))
+  const inTime = <Value>(work: Promise<Value>) => Promise.race([work.catch(() => null), late])
+  const read = async (name: string): Promise<StoredDatabase> =>
+    (await inTime(readDatabase(name))) ?? { name, value: null, leftOut: ['could not be read in time'] }
+  const readItems = (): [string, string][] | null => {
+    try {
+      return Object.keys(localStorage).map(name => [name, localStorage.getItem(name) ?? ''])
+    } catch {
+      return null
+    }
+  }
+  let room = maxBytes
+  const takes = (text: string) => {
+    const { length } = new TextEncoder().encode(text)
+    const isTaken = length <= room
+    if (isTaken) room -= length
+    return isTaken
+  }
+  const all = readItems()?.toSorted((one, other) => one.join().length - other.join().length) ?? null
+  const items = all?.filter(item => takes(JSON.stringify(item))) ?? null
+  const itemsLeftOut = (all ?? []).filter(item => !items?.includes(item)).map(([name]) => name)
+  const known = await inTime(indexedDB.databases())
+  const databases = (await Promise.all((known ?? []).map(({ name = '' }) => read(name))))
+    .toSorted((one, other) => (one.value ?? '').length - (other.value ?? '').length)
+    .map(one => (takes(one.value ?? '') ? one : { ...one, value: '', leftOut: ['too large'] }))
+  return JSON.stringify({ items, itemsLeftOut, databases: known && databases })
+}

@@ -1,0 +1,135 @@
+/** What a profile holds, as single entries, so that sessions that change it at the same time keep each other's changes. */
+import type { StorageState } from '../sessions/browser-session.ts'
+
+export interface Entry {
+  /** As JSON; empty for one that is left out. */
+  value: string
+  /** What was left out of it, and why, for a person. */
+  leftOut?: string
+}
+
+/** By what they are: a cookie, an item of localStorage or a database. */
+export type Entries = ReadonlyMap<string, Entry>
+
+type Cookie = StorageState['cookies'][number] & { partitionKey?: string }
+type Origin = StorageState['origins'][number] & { indexedDB?: { name: string }[] }
+
+/** As it is stored: what was left out is named beside it, by the entry. */
+export interface KeptState {
+  cookies: Cookie[]
+  origins: Origin[]
+  leftOut?: Record<string, string>
+}
+
+type Key = ['cookie', ...unknown[]] | ['item' | 'database', origin: string, name: string]
+
+const keyOf = (...key: Key) => JSON.stringify(key)
+const isCookie = (key: string) => key.startsWith('["cookie"')
+
+export const itemKey = (origin: string, name: string) => keyOf('item', origin, name)
+export const databaseKey = (origin: string, name: string) => keyOf('database', origin, name)
+
+function cookieEntries(cookies: readonly Cookie[]): [string, Entry][] {
+  return cookies.map(cookie => [
+    keyOf('cookie', cookie.name, cookie.domain, cookie.path, cookie.partitionKey ?? null),
+    { value: JSON.stringify(cookie) },
+  ])
+}
+
+/** With these cookies in the place of all others. */
+export function withCookies(entries: Entries, cookies: readonly Cookie[]): Map<string, Entry> {
+  return new Map([...Array.from(entries).filter(([key]) => !isCookie(key)), ...cookieEntries(cookies)])
+}
+
+export function entriesOf({ cookies, origins, leftOut = {} }: KeptState): Entries {
+  const entries = new Map(cookieEntries(cookies))
+  for (const { origin, localStorage, indexedDB = [] } of origins) {
+    for (const { name, value } of localStorage)
+      entries.set(itemKey(origin, name), { value: JSON.stringify(value) })
+    for (const database of indexedDB)
+      entries.set(databaseKey(origin, database.name), { value: JSON.stringify(database) })
+  }
+  for (const [key, why] of Object.entries(leftOut))
+    entries.set(key, { value: entries.get(key)?.value ?? '', leftOut: why })
+  return entries
+}
+
+export function stateOf(entries: Entries): KeptState {
+  const cookies: Cookie[] = []
+  const origins = new Map<string, Required<Origin>>()
+  const leftOut: Record<string, string> = {}
+  for (const [key, { value, leftOut: why }] of entries) {
+    if (why !== undefined) leftOut[key] = why
+    if (value === '') continue
+    const [kind, origin, name] = JSON.parse(key) as [Key[0], string, string]
+    if (kind === 'cookie') {
+      cookies.push(JSON.parse(value))
+      continue
+    }
+    const known = origins.get(origin) ?? { origin, localStorage: [], indexedDB: [] }
+    origins.set(origin, known)
+    if (kind === 'item') known.localStorage.push({ name, value: JSON.parse(value) })
+    else known.indexedDB.push(JSON.parse(value))
+  }
+  return { cookies, origins: [...origins.values()], leftOut }
+}
+
+/** Writes what a session has changed since `base`, deletions too, over what others have kept meanwhile. */
+export function merged(base: Entries, mine: Entries, theirs: Entries): Entries {
+  const all = new Map(theirs)
+  for (const key of new Set([...base.keys(), ...mine.keys()])) {
+    const now = mine.get(key)
+    const isChanged = (now?.value ?? '') !== (base.get(key)?.value ?? '')
+    if (now === undefined && isChanged) all.delete(key)
+    else if (now !== undefined && isChanged) all.set(key, now)
+    else if (now?.leftOut !== undefined) all.set(key, { value: '', ...all.get(key), leftOut: now.leftOut })
+  }
+  return all
+}
+
+/** A cookie whose time is over was not deleted by the session that no longer has it. */
+export function withoutExpired(entries: Entries, now: number): Entries {
+  const isExpired = ([key, { value }]: [string, Entry]) => {
+    if (!isCookie(key)) return false
+    const { expires }: Cookie = JSON.parse(value)
+    return expires > 0 && expires * 1000 <= now
+  }
+  return new Map(Array.from(entries).filter(entry => !isExpired(entry)))
+}
+
+const kinds = ['["cookie"', '["item"', '["database"']
+
+/** As many as fit into so many bytes: cookies first, databases last, of each kind the smallest first. */
+export function bounded(entries: Entries, maxBytes: number): Entries {
+  const sized = Array.from(entries, ([key, entry]) => ({
+    key,
+    entry,
+    kind: kinds.findIndex(kind => key.startsWith(kind)),
+    size: Buffer.byteLength(key) + Buffer.byteLength(entry.value),
+  })).toSorted((one, other) => one.kind - other.kind || one.size - other.size)
+  let room = maxBytes
+  return new Map(
+    sized.map(({ key, entry, size }) => {
+      if (size > room) return [key, { value: '', leftOut: `${nameOf(key)} (too large)` }]
+      room -= size
+      return [key, entry]
+    }),
+  )
+}
+
+const mostNamed = 10
+
+/** Names what was left out; null if that is nothing. */
+export function noteOn(entries: Entries): string | null {
+  const all = [...entries.values()].flatMap(({ leftOut }) => leftOut ?? [])
+  if (all.length === 0) return null
+  const more = all.length > mostNamed ? `; and ${all.length - mostNamed} more` : ''
+  return `Left out: ${all.slice(0, mostNamed).join('; ')}${more}.`
+}
+
+export function nameOf(key: string): string {
+  const [kind, first, second] = JSON.parse(key) as [Key[0], string, string]
+  const name = (text: string) => `"${text.slice(0, 60).toWellFormed()}"`
+  if (kind === 'cookie') return `cookie ${name(first)} of ${second}`
+  return `${kind === 'item' ? 'localStorage item' : 'IndexedDB database'} ${name(second)} of ${first}`
+}
