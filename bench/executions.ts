@@ -126,7 +126,7 @@ function print(own: number, reference: number, ownCode: number): void {
       reference: `${rounded(reference)} ms`,
       figure: own / reference,
       unit: '×',
-      bar: { most: 4 },
+      bar: { most: 5.4 },
     },
     {
       what: '  executions a second',

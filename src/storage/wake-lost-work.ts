@@ -1,6 +1,6 @@
 import type { ByLane } from '#platform/jobs/lanes.ts'
 import { lanes } from '#platform/jobs/lanes.ts'
-import { nextDue } from '#platform/jobs/outbox.ts'
+import { findDue } from '#platform/jobs/leasing.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import type { OnOpen } from './agent-databases.ts'
 
@@ -13,8 +13,8 @@ const noneRuns = { ids: [], keys: [] }
 export function wakeLostWork(wakeUps: ByLane<Pick<WakeUps, 'pull'>>): OnOpen {
   return async ({ agentId, db }) => {
     for (const lane of lanes) {
-      const { next, suspect } = await nextDue(db, lane, noneRuns)
-      const dueAt = Math.min(next ?? Number.POSITIVE_INFINITY, suspect ?? Number.POSITIVE_INFINITY)
+      const { next, suspects } = await findDue(db, { lane, now: 0, limit: 0, running: noneRuns })
+      const dueAt = Math.min(next ?? Infinity, suspects.next ?? Infinity)
       if (Number.isFinite(dueAt)) await wakeUps[lane].pull(agentId, dueAt)
     }
   }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { ValueOf } from '#storage/prepared-query.ts'
-import { prepareQuery } from '#storage/prepared-query.ts'
+import type { ValueOf } from '#platform/prepared-query.ts'
+import { prepareQuery } from '#platform/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 
 type Database = Kysely<AgentTables>

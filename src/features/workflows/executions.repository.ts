@@ -1,8 +1,11 @@
 import type { Kysely, Selectable, UpdateQueryBuilder, UpdateResult } from 'kysely'
+import { sql } from 'kysely'
 import { parseJson } from '#platform/exact-json.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
+import type { ValueOf } from '#platform/prepared-query.ts'
+import { prepareQuery } from '#platform/prepared-query.ts'
 import { workflowTables } from '#storage/tables/workflows.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ExecutionStatus } from './execution-status.ts'
@@ -79,8 +82,15 @@ export function findByKey(database: Database, key: string) {
 }
 
 export async function insertExecution(database: Database, row: ExecutionRow): Promise<void> {
-  await database.insertInto('executions').values(row).execute()
+  await insertOne(database, row)
 }
+
+const executionColumns = Object.keys(workflowTables.columns.executions) as (keyof ExecutionRow)[]
+
+const insertOne = prepareQuery((database: Database, value: ValueOf<keyof ExecutionRow>) => {
+  const row = Object.fromEntries(executionColumns.map(name => [name, value<never>(name)]))
+  return database.insertInto('executions').values(row as unknown as ExecutionRow)
+})
 
 /** Those that wait, as long as they run, only if they count. */
 export async function countExecutions(
@@ -89,29 +99,36 @@ export async function countExecutions(
   status: ExecutionStatus,
   countsWaiting = true,
 ) {
-  const { count } = await database
+  const [counted] = await selectCount(database, { workflowId, status, all: Number(countsWaiting) })
+  return Number(counted?.count)
+}
+
+const selectCount = prepareQuery((database: Database, value: ValueOf<'workflowId' | 'status' | 'all'>) =>
+  database
     .selectFrom('executions')
     .select(({ fn }) => fn.countAll<number | string>().as('count'))
-    .where('workflow_id', '=', workflowId)
-    .where('status', '=', status)
-    .$if(!countsWaiting, query => query.where('waiting_until', 'is', null))
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
+    .where('workflow_id', '=', value('workflowId'))
+    .where('status', '=', value('status'))
+    .where(sql<boolean>`(waiting_until is null or ${value('all')} = 1)`),
+)
 
 /** The ids of those that wait for a place, the earliest first. */
 export async function listQueued(database: Database, workflowId: string, limit: number): Promise<string[]> {
-  const rows = await database
+  const rows = await selectQueued(database, { workflowId, limit })
+  return rows.map(({ id }) => id)
+}
+
+const selectQueued = prepareQuery((database: Database, value: ValueOf<'workflowId' | 'limit'>) =>
+  database
     .selectFrom('executions')
     .select('id')
-    .where('workflow_id', '=', workflowId)
+    .where('workflow_id', '=', value('workflowId'))
     .where('status', '=', 'queued')
     .orderBy('created_at')
     .orderBy('id')
-    .limit(limit)
-    .execute()
-  return rows.map(({ id }) => id)
-}
+    // Given a bare parameter as its limit, SQLite would prepare the statement again each time.
+    .limit(sql<number>`cast(${value<number>('limit')} as integer)`),
+)
 
 /** Which executions are meant, as long as they still are as it says; `running` unless it names other statuses. */
 export interface Guard {
@@ -142,19 +159,42 @@ export async function changeExecutions(
   guard: Guard,
   changes: Partial<ExecutionRow>,
 ): Promise<ExecutionRow[]> {
-  const rows = await guarded(database.updateTable('executions').set(changes), guard)
-    .returning([...summaryColumns, 'attempt', 'depth', 'output', 'options', 'idempotency_key'])
-    .execute()
+  const { statuses, ...named } = guard
+  const key = JSON.stringify([statuses, Object.keys(named), Object.keys(changes)])
+  const change = changeStatements.get(key) ?? newChangeStatement(guard, changes)
+  changeStatements.set(key, change)
+  const values = Object.entries(changes).map(([name, value]) => [`new ${name}`, value])
+  const rows = await change(database, { ...named, ...Object.fromEntries(values) })
   return rows.map(row => ({ ...row, input: '{}' }))
 }
 
+/** One for each kind of change, of which there are few. */
+const changeStatements = new Map<string, ReturnType<typeof newChangeStatement>>()
+
+function newChangeStatement({ statuses, isParked, ...named }: Guard, changes: Partial<ExecutionRow>) {
+  return prepareQuery<AgentTables, Omit<ExecutionRow, 'input'>, string>((database, value) => {
+    const changed = Object.fromEntries(Object.keys(changes).map(name => [name, value(`new ${name}`)]))
+    const given: Guard = Object.fromEntries(Object.keys(named).map(name => [name, value(name)]))
+    const guard = { ...given, ...(statuses && { statuses }), ...(isParked && { isParked }) }
+    return guarded(database.updateTable('executions').set(changed), guard).returning([
+      ...summaryColumns,
+      ...(['attempt', 'depth', 'output', 'options', 'idempotency_key'] as const),
+    ])
+  })
+}
+
 /** Takes the execution over from the process that ran it before; undefined if it does not run. */
-export function claimExecution(database: Database, id: string): Promise<ExecutionRow | undefined> {
+export async function claimExecution(database: Database, id: string): Promise<ExecutionRow | undefined> {
+  const [claimed] = await claim(database, { id })
+  return claimed
+}
+
+const claim = prepareQuery((database: Database, value: ValueOf<'id'>) => {
   const update = database
     .updateTable('executions')
     .set(old => ({ attempt: old('attempt', '+', 1), waiting_until: null }))
-  return guarded(update, { id }).returningAll().executeTakeFirst()
-}
+  return guarded(update, { id: value('id') }).returningAll()
+})
 
 /** How long finished executions are kept. */
 export interface Retention {

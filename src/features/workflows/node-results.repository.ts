@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { turn } from '#platform/event-loop/turns.ts'
-import { prepareQuery } from '#storage/prepared-query.ts'
+import { prepareQuery } from '#platform/prepared-query.ts'
 import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 import type { NodeResult } from './engine/plan.ts'
 import { sizeOf } from './engine/plan.ts'

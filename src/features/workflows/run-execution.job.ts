@@ -9,7 +9,7 @@ import { readGraph, upTo } from './engine/graph.ts'
 import type { NodeResult, Outcome } from './engine/plan.ts'
 import { awaitsDecision, keyOf, resultsOf } from './engine/plan.ts'
 import { runNode } from './engine/run-node.ts'
-import type { Pause } from './engine/run-segment.ts'
+import type { Ended, Pause } from './engine/run-segment.ts'
 import { completion, Overtaken, runSegment } from './engine/run-segment.ts'
 import { scopeOf } from './engine/scope.ts'
 import { rootsOf } from './execution-roots.ts'
@@ -52,15 +52,29 @@ export function createRunExecution(needs: Dependencies): JobHandler<AgentHandle>
     if (execution === undefined)
       return void (await fail(context, { id, statuses: ['queued'] }, 'It waited in vain for a place.'))
     const guard = { id, attempt: execution.attempt }
-    const outcome = await causeDepth.run(execution.depth, () => runReleasing(needs, context, execution))
-    if (!('waitsFor' in outcome))
-      return void (await transact(agent, (transaction, outbox) =>
-        lifecycle.end({ transaction, outbox, agentId: agent.agentId }, guard, endingOf(outcome)),
-      ))
-    const until = await transact(agent, (transaction, outbox) =>
-      park({ transaction, outbox, agentId: agent.agentId }, lifecycle, execution, outcome),
-    )
-    if (until !== undefined) throw new JobYields({ until: Date.parse(until) })
+    let isOver = true
+    try {
+      const outcome = await causeDepth.run(execution.depth, () => runClaimed(needs, context, execution))
+      isOver = !('waitsFor' in outcome)
+      const until = await transact(agent, async (transaction, outbox) => {
+        const ending = { transaction, outbox, agentId: agent.agentId }
+        if ('waitsFor' in outcome) return await park(ending, lifecycle, execution, outcome)
+        // The execution's row is not locked: the transaction changes it, and so conflicts with a takeover.
+        if (await recordResults(transaction, execution, outcome.unrecorded, true))
+          await lifecycle.end(ending, guard, endingOf(outcome))
+        return undefined
+      })
+      if (until !== undefined) throw new JobYields({ until: Date.parse(until) })
+    } finally {
+      if (isOver) await release(context, id)
+    }
+  }
+
+  /** Ends its browser session. */
+  async function release({ agent, log }: JobContext<AgentHandle>, id: string): Promise<void> {
+    await needs.sessions
+      .release(agent, id)
+      .catch(error => log.warn({ err: error }, 'a browser session was not ended'))
   }
 
   return {
@@ -108,26 +122,11 @@ function idOf({ payload }: JobContext<AgentHandle>): string {
   return (payload as { executionId: string }).executionId
 }
 
-/** Ends its browser session unless it only waits. */
-async function runReleasing(needs: Dependencies, context: JobContext<AgentHandle>, execution: ExecutionRow) {
-  let outcome: Outcome | Pause | undefined
-  try {
-    outcome = await runClaimed(needs, context, execution)
-    return outcome
-  } finally {
-    const { agent, log } = context
-    if (!(outcome && 'waitsFor' in outcome))
-      await needs.sessions
-        .release(agent, execution.id)
-        .catch(error => log.warn({ err: error }, 'a browser session was not ended'))
-  }
-}
-
 async function runClaimed(
   { transact, types, agentSecrets, clock, isExclusive }: Dependencies,
   { agent, signal, progressed, log }: JobContext<AgentHandle>,
   execution: ExecutionRow,
-): Promise<Outcome | Pause> {
+): Promise<Ended | Pause> {
   const { id, workflow_id: workflowId, version, depth } = execution
   const { pinned = {}, stop_after } = parseJson(execution.options) as ExecutionOptions
   const definition = await findVersion(agent.db, workflowId, version)
@@ -157,6 +156,7 @@ async function runClaimed(
       return isRecorded
     },
     readWaiting: () => readResults(agent.db, id, 'waiting'),
+    onlyComputes: ({ node }) => types.get(node.type)?.onlyComputes ?? false,
     runNode: (begun, nodeSignal) =>
       runNode({
         ...begun,

@@ -3,6 +3,8 @@ import { parseJson } from '#platform/exact-json.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
+import type { ValueOf } from '#platform/prepared-query.ts'
+import { prepareQuery } from '#platform/prepared-query.ts'
 import { workflowTables } from '#storage/tables/workflows.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Definition, WorkflowListQuery, WorkflowSummary } from './workflows.schema.ts'
@@ -40,9 +42,13 @@ export async function listWorkflows(database: Database, query: WorkflowListQuery
 }
 
 export async function findWorkflow(database: Database, id: string): Promise<WorkflowSummary | undefined> {
-  const row = await database.selectFrom('workflows').select(columns).where('id', '=', id).executeTakeFirst()
+  const [row] = await selectWorkflow(database, { id })
   return row && toSummary(row)
 }
+
+const selectWorkflow = prepareQuery((database: Database, value: ValueOf<'id'>) =>
+  database.selectFrom('workflows').select(columns).where('id', '=', value('id')),
+)
 
 /** The active workflows that models are offered. */
 export async function listOffered(database: Database, limit: number): Promise<WorkflowSummary[]> {
@@ -95,14 +101,17 @@ export async function findVersion(
   id: string,
   version: number,
 ): Promise<Version | undefined> {
-  const row = await database
-    .selectFrom('workflow_versions')
-    .select(['nodes', 'edges', 'secret_set'])
-    .where('workflow_id', '=', id)
-    .where('version', '=', version)
-    .executeTakeFirst()
+  const [row] = await selectVersion(database, { id, version })
   return row && { ...row, nodes: parseJson(row.nodes), edges: JSON.parse(row.edges) }
 }
+
+const selectVersion = prepareQuery((database: Database, value: ValueOf<'id' | 'version'>) =>
+  database
+    .selectFrom('workflow_versions')
+    .select(['nodes', 'edges', 'secret_set'])
+    .where('workflow_id', '=', value('id'))
+    .where('version', '=', value<number>('version')),
+)
 
 export async function insertVersion(
   database: Database,

@@ -1,9 +1,9 @@
 /** The statements on the outbox of one agent. Times are milliseconds since the epoch. */
-import type { ExpressionBuilder, UpdateResult } from 'kysely'
-import { sql } from 'kysely'
-import type { OutboxDatabase, OutboxEntry } from './jobs.ts'
+import type { UpdateResult } from 'kysely'
+import type { ValueOf } from '../prepared-query.ts'
+import { prepareQuery } from '../prepared-query.ts'
+import type { OutboxDatabase } from './jobs.ts'
 import type { Lane } from './lanes.ts'
-import type { OutboxTables } from './tables.ts'
 
 export interface NewEntry {
   id: string
@@ -17,14 +17,26 @@ export interface NewEntry {
 
 /** False, and nothing is added, while an entry with the same key waits or runs. */
 export async function addEntry(db: OutboxDatabase, entry: NewEntry): Promise<boolean> {
-  const added = await db
-    .insertInto('outbox')
-    .values(rowOf(entry))
-    .onConflict(conflict => conflict.doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  return added !== undefined
+  return (await insertEntry(db, rowOf(entry))).length > 0
 }
+
+const insertEntry = prepareQuery((db: OutboxDatabase, value: ValueOf<keyof ReturnType<typeof rowOf>>) =>
+  db
+    .insertInto('outbox')
+    .values({
+      id: value('id'),
+      name: value('name'),
+      lane: value<Lane>('lane'),
+      key: value('key'),
+      payload: value('payload'),
+      run_at: value('run_at'),
+      attempts: value<number>('attempts'),
+      failures: value<number>('failures'),
+      created_at: value('created_at'),
+    })
+    .onConflict(conflict => conflict.doNothing())
+    .returning('id'),
+)
 
 /**
  * Adds entries, each with a key and due now, to begin after what has been committed so far. One that waits for a later time is
@@ -110,141 +122,6 @@ export async function runEntriesNow(
   )
 }
 
-/** The entries of one agent's lane that this process is running right now; it knows that better than a lease shows. */
-export interface Running {
-  ids: readonly string[]
-  /** No other entry with one of these keys may begin before the running one has ended, even if that was cancelled. */
-  keys: readonly string[]
-  /** The only names that may begin; any without it. */
-  names?: readonly string[] | undefined
-}
-
-export interface Lease {
-  lane: Lane
-  holder: string
-  now: number
-  expiresAt: number
-  limit: number
-  running: Running
-  /** Leases entries that are suspects, instead of all others. */
-  suspects?: boolean
-}
-
-/**
- * Entries that two processes have died with, or one twice, are suspects. Of an entry that no process runs, the difference counts
- * the runs that ended so. In the words of their index, for the planner.
- */
-const isSuspect = sql<boolean>`attempts - failures >= 2`
-const isNoSuspect = sql<boolean>`attempts - failures < 2`
-
-/** Leases up to `limit` entries that are due and free, or whose holder is dead; the longest due first. */
-export async function leaseDue(db: OutboxDatabase, lease: Lease): Promise<OutboxEntry[]> {
-  const { holder, expiresAt } = lease
-  const now = toText(lease.now)
-  const leased = await db
-    .updateTable('outbox')
-    .set(old => ({
-      lease_holder: holder,
-      lease_expires_at: toText(expiresAt),
-      attempts: old('attempts', '+', 1),
-      again: 0,
-      // Behind the other suspects, should it end this process.
-      ...(lease.suspects && { run_at: now }),
-    }))
-    .where('id', 'in', db.selectFrom(dueNow(db, lease, now).as('due')).select('id'))
-    // Checked again, since two processes that lease at the same time may have found the same entries.
-    .where(isFree(now))
-    .returningAll()
-    .execute()
-  return leased.toSorted((one, other) => compare(one.run_at, other.run_at) || compare(one.id, other.id))
-}
-
-function dueNow(db: OutboxDatabase, { lane, limit, running, suspects: isForSuspects }: Lease, now: string) {
-  const { free, fresh, leased, suspects } = candidates(db, lane, running)
-  const first = (found: typeof free) =>
-    db
-      .selectFrom(found.select(['id', 'run_at']).orderBy('run_at').orderBy('id').limit(limit).as('found'))
-      .selectAll()
-  if (isForSuspects) return first(suspects.where('run_at', '<=', now).where(isFree(now)))
-  return first(free.where('run_at', '<=', now))
-    .union(first(fresh))
-    .union(first(leased.where('lease_expires_at', '<=', now).where('run_at', '<=', now)))
-    .orderBy('run_at')
-    .orderBy('id')
-    .limit(limit)
-}
-
-/** Times; undefined where there is none. */
-export interface Due {
-  next: number | undefined
-  /** Of suspects, which are not in `next`. */
-  suspect: number | undefined
-}
-
-/**
- * When to look into the outbox again: the earliest time at which an entry that is not running here is due, or the lease of
- * another holder ends.
- */
-export async function nextDue(db: OutboxDatabase, lane: Lane, running: Running): Promise<Due> {
-  const { free, fresh, leased, suspects } = candidates(db, lane, running)
-  const first = (found: typeof free) => found.select('run_at').orderBy('run_at').limit(1)
-  const { fresh_run_at, free_due, leased_due, suspect_due } = await db
-    .selectNoFrom([
-      first(fresh).as('fresh_run_at'),
-      first(free).as('free_due'),
-      leased.select(leaseEnds).as('leased_due'),
-      suspects.select(leaseEnds).as('suspect_due'),
-    ])
-    .executeTakeFirstOrThrow()
-  const earliest = (...found: (string | null)[]) => {
-    const times = found.flatMap(time => (time === null ? [] : Date.parse(time)))
-    return times.length === 0 ? undefined : Math.min(...times)
-  }
-  return {
-    next: fresh_run_at === null ? earliest(free_due, leased_due) : 0,
-    suspect: earliest(suspect_due),
-  }
-}
-
-/** The earliest time at which an entry would run whose holder, if it has one, dies now. */
-function leaseEnds({ fn, eb }: ExpressionBuilder<OutboxTables, 'outbox'>) {
-  const isLeased = eb('lease_expires_at', '>', eb.ref('run_at'))
-  const dueAt = eb.case().when(isLeased).then(eb.ref('lease_expires_at')).else(eb.ref('run_at')).end()
-  return fn.min(dueAt).as('due_at')
-}
-
-/**
- * The entries of a lane that may run here, now or later. Each kind has an index of its own, in whose condition its terms
- * are: so a look reads what is due, and none of the many that wait.
- */
-function candidates(db: OutboxDatabase, lane: Lane, { ids, keys, names }: Running) {
-  const entries = db
-    .selectFrom('outbox')
-    .where('lane', '=', lane)
-    .where('failed_at', 'is', null)
-    .$if(names !== undefined, query => query.where('name', 'in', names ?? []))
-    .$if(ids.length > 0, query => query.where('id', 'not in', ids))
-    .$if(keys.length > 0, query =>
-      query.where(({ or, eb }) => or([eb('key', 'is', null), eb('key', 'not in', keys)])),
-    )
-  const free = entries.where('lease_holder', 'is', null).where(isNoSuspect)
-  return {
-    free,
-    /**
-     * Those that were to run at once, and have not begun yet: they are due at any time, since the clock may have
-     * been set back meanwhile.
-     */
-    fresh: free.where(({ eb }) => eb('attempts', '=', eb.lit(0))).whereRef('run_at', '<=', 'created_at'),
-    leased: entries.where('lease_holder', 'is not', null).where(isNoSuspect),
-    suspects: entries.where(isSuspect),
-  }
-}
-
-function isFree(now: string) {
-  return ({ or, eb }: ExpressionBuilder<OutboxTables, 'outbox'>) =>
-    or([eb('lease_holder', 'is', null), eb('lease_expires_at', '<=', now)])
-}
-
 /** Frees at once what a predecessor leased. Call it only if the predecessor is certainly dead. */
 export async function voidLeases(db: OutboxDatabase, holder: string): Promise<void> {
   await db
@@ -269,14 +146,18 @@ export async function extendLease(db: OutboxDatabase, held: Held, expiresAt: num
 
 /** The work is done; the entry is removed. */
 export async function completeEntry(db: OutboxDatabase, held: Held): Promise<void> {
-  const { numDeletedRows } = await db
-    .deleteFrom('outbox')
-    .where('id', '=', held.id)
-    .where('lease_holder', '=', held.holder)
-    .where('again', '=', 0)
-    .executeTakeFirstOrThrow()
-  if (numDeletedRows === 0n) await beginAnew(db, held)
+  const deleted = await deleteHeld(db, { ...held })
+  if (deleted.length === 0) await beginAnew(db, held)
 }
+
+const deleteHeld = prepareQuery((db: OutboxDatabase, value: ValueOf<keyof Held>) =>
+  db
+    .deleteFrom('outbox')
+    .where('id', '=', value('id'))
+    .where('lease_holder', '=', value('holder'))
+    .where('again', '=', 0)
+    .returning('id'),
+)
 
 /** The process has lived through a part of the work that will not be done again: it is not to be suspected. */
 export async function recordProgress(db: OutboxDatabase, held: Held): Promise<void> {
@@ -372,10 +253,6 @@ async function isChanged(update: Update): Promise<boolean> {
   return numUpdatedRows > 0n
 }
 
-function compare(one: string, other: string): number {
-  return one < other ? -1 : Number(one > other)
-}
-
-function toText(time: number): string {
+export function toText(time: number): string {
   return new Date(time).toISOString()
 }

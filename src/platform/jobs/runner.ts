@@ -11,8 +11,9 @@ import type { AbortReason, JobAgent, JobHandler, OutboxEntry } from './jobs.ts'
 import { JobAborted } from './jobs.ts'
 import type { ByLane, Lane, LaneLimits } from './lanes.ts'
 import { defaultLane, laneLimits, lanes } from './lanes.ts'
-import type { Lease, Running } from './outbox.ts'
-import { extendLease, leaseDue, nextDue } from './outbox.ts'
+import type { Lease, Running } from './leasing.ts'
+import { findDue, leaseFound } from './leasing.ts'
+import { extendLease } from './outbox.ts'
 import { runEntry } from './run-entry.ts'
 import type { WakeUps } from './wake-ups.ts'
 
@@ -205,34 +206,33 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
     const revisit = now + this.#leaseMs
     const jobs = this.#jobsOf(agentId)
     const { concurrency, perAgent } = this.#limits
-    const limit = Math.min(concurrency - this.#jobs.size, perAgent - jobs.length)
-    const running = this.#runningOf(jobs)
-    const { next: due, suspect } = await nextDue(db, this.#lane, running)
-    if (due !== undefined && due <= now && limit > 0 && this.#mayBegin)
-      for (const entry of await leaseDue(db, this.#lease(limit, running))) void this.#begin(agentId, entry)
+    const limit = this.#mayBegin ? Math.min(concurrency - this.#jobs.size, perAgent - jobs.length) : 0
+    const look = { lane: this.#lane, now, limit, running: this.#runningOf(jobs) }
+    const { due, next, suspects } = await findDue(db, look)
+    const leased = this.#mayBegin ? await leaseFound(db, due, this.#lease(now)) : []
+    for (const entry of leased) void this.#begin(agentId, entry)
+    const suspect = suspects.due.length > 0 ? now : suspects.next
     const isSuspectDue = suspect !== undefined && suspect <= now
     if (isSuspectDue) this.#isolation.add(`${this.#lane} ${agentId}`, () => this.#beginSuspect(agentId))
 
     const jobsNow = this.#jobsOf(agentId)
     // The end of any of these jobs makes the agent due; this time is for the case that this process dies before.
     if (jobsNow.length >= perAgent) return revisit
-    const found = await nextDue(db, this.#lane, this.#runningOf(jobsNow))
-    const next = earlier(found.next, isSuspectDue ? revisit : found.suspect)
+    // Others may have leased what was found; the next look shows until when.
+    const again = earlier(leased.length < due.length ? now : next, isSuspectDue ? revisit : suspect)
     if (this.#disk.problem !== undefined)
-      return Math.min(next ?? Number.POSITIVE_INFINITY, now + pauseWhileFull)
-    if (jobsNow.length === 0) return next
+      return Math.min(again ?? Number.POSITIVE_INFINITY, now + pauseWhileFull)
+    if (jobsNow.length === 0) return again
     // An agent that is due already goes to the end of the queue of agents.
-    return Math.min(revisit, Math.max(next ?? revisit, now))
+    return Math.min(revisit, Math.max(again ?? revisit, now))
   }
 
   get #mayBegin(): boolean {
     return this.#started && this.#isolation.isOpen
   }
 
-  #lease(limit: number, running: Running): Lease {
-    const now = this.#needs.clock.now()
-    const holder = this.#needs.instanceId
-    return { lane: this.#lane, holder, now, expiresAt: now + this.#leaseMs, limit, running }
+  #lease(now: number): Lease {
+    return { holder: this.#needs.instanceId, now, expiresAt: now + this.#leaseMs }
   }
 
   /** Never rejects. */
@@ -240,8 +240,10 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
     try {
       return await this.#needs.agentDatabases.use(agentId, async ({ db }) => {
         if (!this.#started) return undefined
-        const lease = { ...this.#lease(1, this.#runningOf(this.#jobsOf(agentId))), suspects: true }
-        const [entry] = await leaseDue(db, lease)
+        const now = this.#needs.clock.now()
+        const running = this.#runningOf(this.#jobsOf(agentId))
+        const { suspects } = await findDue(db, { lane: this.#lane, now, limit: 1, running })
+        const [entry] = await leaseFound(db, suspects.due, { ...this.#lease(now), suspects: true })
         return entry && { ended: this.#begin(agentId, entry) }
       })
     } catch (error) {

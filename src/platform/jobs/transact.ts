@@ -2,6 +2,8 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '../clock.ts'
 import type { Ids } from '../ids.ts'
 import type { Log } from '../logging/log.ts'
+import type { ValueOf } from '../prepared-query.ts'
+import { prepareQuery } from '../prepared-query.ts'
 import { inTransaction } from '../transactions/transaction.ts'
 import { causeDepth } from './cause-depth.ts'
 import { anyEvent, eventJobName } from './events.ts'
@@ -137,17 +139,20 @@ export function createEnsureJobs({
   }
 }
 
-/** The references of the subscribers, by their kind. */
-async function subscribersTo(db: OutboxDatabase, event: string): Promise<Map<string, string[]>> {
-  const subscriptions = await db
+const selectSubscribers = prepareQuery((db: OutboxDatabase, value: ValueOf<'event'>) =>
+  db
     .selectFrom('event_subscriptions')
     .select(['kind', 'ref'])
     .distinct()
-    .where('event', 'in', [event, anyEvent])
+    .where('event', 'in', [value('event'), anyEvent])
     .orderBy('kind')
-    .orderBy('ref')
-    .execute()
+    .orderBy('ref'),
+)
+
+/** The references of the subscribers, by their kind. */
+async function subscribersTo(db: OutboxDatabase, event: string): Promise<Map<string, string[]>> {
   const subscribers = new Map<string, string[]>()
-  for (const { kind, ref } of subscriptions) subscribers.set(kind, [...(subscribers.get(kind) ?? []), ref])
+  for (const { kind, ref } of await selectSubscribers(db, { event }))
+    subscribers.set(kind, [...(subscribers.get(kind) ?? []), ref])
   return subscribers
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { byLane } from '#platform/jobs/lanes.ts'
-import { leaseDue } from '#platform/jobs/outbox.ts'
+import { findDue, leaseFound } from '#platform/jobs/leasing.ts'
 import { openEmbeddedStorage } from '#test/support/embedded-storage.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import type { AgentHandle } from '../agent-databases.ts'
@@ -36,14 +36,9 @@ async function leave({ db }: AgentHandle, holder: string): Promise<void> {
     .values({ id: `of ${holder}`, ...entry })
     .execute()
   const running = { ids: [], keys: [] }
-  await leaseDue(db, {
-    lane: 'documents',
-    holder,
-    now: Date.parse(at),
-    expiresAt: Date.parse('2999-01-01'),
-    limit: 9,
-    running,
-  })
+  const now = Date.parse(at)
+  const { due } = await findDue(db, { lane: 'documents', now, limit: 9, running })
+  await leaseFound(db, due, { holder, now, expiresAt: Date.parse('2999-01-01') })
 }
 
 test('the first opening of a process frees what its predecessor held, and only that', async () => {

@@ -11,9 +11,9 @@
  */
 import type { Expression, ExpressionBuilder, Selectable } from 'kysely'
 import { sql } from 'kysely'
+import type { ValueOf } from '#platform/prepared-query.ts'
+import { prepareQuery } from '#platform/prepared-query.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
-import type { ValueOf } from '#storage/prepared-query.ts'
-import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 
 /** A part of a source whose chunks are shown together. */

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import { prepareQuery } from '#storage/prepared-query.ts'
+import { prepareQuery } from '#platform/prepared-query.ts'
 import type { SearchDatabase, SearchEngine } from '#storage/search/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { SearchResult } from '../knowledge.schema.ts'

@@ -1,5 +1,5 @@
 /** By which embeddings the shown chunks of documents are found. */
-import { prepareQuery } from '#storage/prepared-query.ts'
+import { prepareQuery } from '#platform/prepared-query.ts'
 import type { AgentDatabase as Database } from '#storage/tables.ts'
 
 /** The names of all embeddings of shown chunks, of the sources if some are given; none if there are no chunks. */

@@ -93,6 +93,11 @@ async function execute(
   const runs = new Map<string, number>()
   const clock = { now: () => 0 }
   const waits = new Set<string>()
+  const store = (result: NodeResult) => {
+    const key = keyOf(result.node_id, result.path)
+    expect(['complete', 'errored']).not.toContain(stored.get(key)?.status)
+    stored.set(key, result)
+  }
   for (;;) {
     try {
       const outcome = await runSegment({
@@ -101,11 +106,10 @@ async function execute(
         clock,
         signal: new AbortController().signal,
         readWaiting: async () => [],
+        onlyComputes: ({ node }) => ['trigger', 'if-else', 'loop'].includes(node.type),
         async record(results) {
           for (const result of results) {
-            const key = keyOf(result.node_id, result.path)
-            expect(['complete', 'errored']).not.toContain(stored.get(key)?.status)
-            stored.set(key, result)
+            store(result)
             const sources = (graph.incoming.get(result.node_id) ?? []).map(({ source }) => source)
             for (const source of result.status === 'running' ? sources : [])
               expect(['running', 'waiting', 'looping']).not.toContain(
@@ -126,7 +130,11 @@ async function execute(
           return { ...result, ...ended }
         },
       })
-      if (!('waitsFor' in outcome)) return { outcome, runs }
+      if (!('waitsFor' in outcome)) {
+        if (mayDie()) throw new Killed()
+        for (const result of outcome.unrecorded) store(result)
+        return { outcome, runs }
+      }
     } catch (error) {
       if (!(error instanceof Killed)) throw error
     }

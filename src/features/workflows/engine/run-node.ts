@@ -81,32 +81,40 @@ function warningsOf(warnings: readonly string[]): string | null {
 }
 
 async function perform(type: NodeType, run: NodeRun, templates: Templates): Promise<NodeOutcome> {
-  const { place, result: begun, agent, scope, secrets, execution, clock, log } = run
+  const { place, execution } = run
+  if (type.onlyComputes) return await runType(type, run, templates)
   const { timeout_seconds, on_interruption } = place.node.data as CommonData
   if (run.isInterrupted && on_interruption === 'fail')
     throw new AppError('CONFLICT', 'The server was stopped while the node ran; it may have done its work.')
   const seconds = Math.min(timeout_seconds ?? type.timeoutSeconds ?? defaultTimeoutSeconds, maxTimeoutSeconds)
   const timeout = AbortSignal.timeout(seconds * 1000)
   const signal = AbortSignal.any([run.signal, timeout])
+  const log = run.log.child({ execution: execution.id, node: place.node.id })
   try {
-    const context = {
-      agent,
-      data: (await orAborted(resolveData(type, place.node.data, templates), signal)) as never,
-      secrets,
-      templates,
-      scope,
-      execution,
-      key: [execution.id, place.node.id, place.path].join(':'),
-      signal,
-      log: log.child({ execution: execution.id, node: place.node.id }),
-      now: clock.now(),
-      resumed: begun.due_at === null ? undefined : parseJson(begun.output ?? '{}'),
-    }
-    return await orAborted(type.run(context), signal)
+    return await orAborted(runType(type, { ...run, signal, log }, templates), signal)
   } catch (error) {
     if (!timeout.aborted) throw error
     throw new AppError('TOOL_FAILED', `The node took more than ${seconds} s.`, { isPermanent: false })
   }
+}
+
+async function runType(type: NodeType, run: NodeRun, templates: Templates): Promise<NodeOutcome> {
+  const { place, result: begun, agent, scope, secrets, execution, clock, signal, log } = run
+  const data = (await resolveData(type, place.node.data, templates)) as never
+  signal.throwIfAborted()
+  return await type.run({
+    agent,
+    data,
+    secrets,
+    templates,
+    scope,
+    execution,
+    key: [execution.id, place.node.id, place.path].join(':'),
+    signal,
+    log,
+    now: clock.now(),
+    resumed: begun.due_at === null ? undefined : parseJson(begun.output ?? '{}'),
+  })
 }
 
 /** An exit is named by the output itself, as in what the node would give. */

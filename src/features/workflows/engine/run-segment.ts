@@ -15,6 +15,15 @@ const maxResults = 10_000
 const maxBytes = 64 * 1024 * 1024
 const tooMuch = `An execution has at most ${maxResults} results of nodes, with ${maxBytes} bytes.`
 
+/**
+ * Results that are recorded only with the next beginning of a node that has an effect: so few that they are one statement as
+ * a rule, and computed so recently that little is lost with the process.
+ */
+const maxUnrecorded = { results: 100, bytes: 256 * 1024, ms: 100 }
+
+/** How an execution ends, with the results to be recorded in the transaction of its end. */
+export type Ended = Outcome & { unrecorded: readonly NodeResult[] }
+
 /** Nothing can run before one of these waiting nodes goes on; each is as `keyOf` its node and path. */
 export interface Pause {
   waitsFor: readonly string[]
@@ -34,6 +43,8 @@ interface Segment {
   graph: Graph
   /** Of earlier segments; grows. */
   results: Map<string, NodeResult>
+  /** Whether a node has no effect, and may therefore run again until it is recorded. */
+  onlyComputes(place: Place): boolean
   /** The result that a node ends, fails or waits with; throws only when it is aborted. */
   runNode(begun: BegunNode, signal: AbortSignal): Promise<NodeResult>
   /** Stores them, in this order; false if this process was overtaken. */
@@ -45,22 +56,32 @@ interface Segment {
 }
 
 /** Runs an execution until it has ended, or until nothing can run before a later time. */
-export async function runSegment(segment: Segment): Promise<Outcome | Pause> {
+export async function runSegment(segment: Segment): Promise<Ended | Pause> {
   const stopping = new AbortController()
   const signal = AbortSignal.any([segment.signal, stopping.signal])
+  const planner = createPlanner(segment.graph, segment.results)
+  const journal = createJournal(segment, planner.changed)
   try {
-    return await runNodes({ ...segment, signal })
+    return await runNodes({ ...segment, signal }, planner, journal)
+  } catch (error) {
+    // A node that has ended must not run again because the process is stopped; the error is the one to report.
+    await journal.record().catch(() => {})
+    throw error
   } finally {
     stopping.abort()
   }
 }
 
-async function runNodes(segment: Segment): Promise<Outcome | Pause> {
-  const { graph, results, clock, signal } = segment
+type Journal = ReturnType<typeof createJournal>
+
+async function runNodes(
+  segment: Segment,
+  planner: ReturnType<typeof createPlanner>,
+  journal: Journal,
+): Promise<Ended | Pause> {
+  const { results, clock, signal } = segment
   const running = new Set<string>()
   const ends = createEnds(signal)
-  const planner = createPlanner(graph, results)
-  const journal = createJournal(segment, planner.changed)
   const lookForDecisions = createLookForDecisions(segment, planner.changed)
   for (;;) {
     await turn()
@@ -69,13 +90,12 @@ async function runNodes(segment: Segment): Promise<Outcome | Pause> {
     const now = clock.now()
     for (const end of next.loops) journal.note(loopResult(end, results, now), now)
     if (next.loops.length > 0) continue
+    const end = await endOf(next, journal)
+    if (end !== undefined) return end
+    if (await compute(segment, next, journal)) continue
     const decisions = await lookForDecisions(next)
-    const begun = beginnings(next, results, running, now).map(one => {
-      return { ...one, result: journal.note(one.result, now) }
-    })
+    const begun = beginnings(next, results, running, now).map(one => noteBeginning(one, journal, now))
     await journal.record()
-    if (next.end !== undefined) return next.end
-    if (journal.isFull(next.ahead)) return { failed: '', error: tooMuch }
     for (const one of begun) {
       running.add(keyAt(one.place))
       ends.expect(segment.runNode(one, signal))
@@ -87,6 +107,27 @@ async function runNodes(segment: Segment): Promise<Outcome | Pause> {
       journal.note(ended, clock.now())
     }
   }
+}
+
+async function endOf({ end, ahead }: Plan, journal: Journal): Promise<Ended | undefined> {
+  const outcome = end ?? (journal.isFull(ahead) ? { failed: '', error: tooMuch } : undefined)
+  if (outcome === undefined) return undefined
+  if (journal.isDue()) await journal.record()
+  return { ...outcome, unrecorded: journal.unrecorded() }
+}
+
+/** Runs the ready nodes that have no effect, unless results are to be recorded before; false if none has run. */
+async function compute(segment: Segment, { ready }: Plan, journal: Journal): Promise<boolean> {
+  const { results, clock, signal, onlyComputes, runNode } = segment
+  const now = clock.now()
+  const computed = journal.isDue() ? [] : ready.filter(onlyComputes)
+  const begun = computed.map(place => noteBeginning(begin(place, results, now), journal, now))
+  for (const one of begun) journal.note(await runNode(one, signal), clock.now())
+  return begun.length > 0
+}
+
+function noteBeginning(begun: BegunNode, journal: Journal, now: number): BegunNode {
+  return { ...begun, result: journal.note(begun.result, now) }
 }
 
 /** Reads what people have decided meanwhile, if anything waits for them; gives when to look again, in milliseconds. */
@@ -111,6 +152,7 @@ function createLookForDecisions({ results, readWaiting }: Segment, changed: (res
  */
 function createJournal({ results, record }: Segment, changed: (result: NodeResult) => void) {
   const unrecorded = new Map<string, NodeResult>()
+  let since = 0
   let bytes = results.values().reduce((sum, result) => sum + sizeOf(result), 0)
   let count = results.values().reduce((most, { began, ended }) => Math.max(most, began ?? 0, ended ?? 0), 0)
   return {
@@ -122,6 +164,9 @@ function createJournal({ results, record }: Segment, changed: (result: NodeResul
       const key = keyOf(result.node_id, result.path)
       bytes += sizeOf(result) - sizeOf(results.get(key))
       results.set(key, result)
+      if (unrecorded.size === 0) since = performance.now()
+      // Anew, so that it comes after those that it follows.
+      unrecorded.delete(key)
       unrecorded.set(key, result)
       changed(result)
       return result
@@ -129,6 +174,17 @@ function createJournal({ results, record }: Segment, changed: (result: NodeResul
     async record(): Promise<void> {
       if (unrecorded.size > 0 && !(await record([...unrecorded.values()]))) throw new Overtaken()
       unrecorded.clear()
+    },
+    unrecorded: () => [...unrecorded.values()],
+    /** Whether to record before anything is computed. The items of a loop must be the same after a crash. */
+    isDue(): boolean {
+      const rows = [...unrecorded.values()]
+      return (
+        rows.length >= maxUnrecorded.results ||
+        (rows.length > 0 && performance.now() - since >= maxUnrecorded.ms) ||
+        rows.some(({ status }) => status === 'looping') ||
+        rows.reduce((sum, row) => sum + sizeOf(row), 0) > maxUnrecorded.bytes
+      )
     },
     /** @param ahead how many results are known to follow. */
     isFull: (ahead: number) => results.size + ahead > maxResults || bytes > maxBytes,

@@ -8,6 +8,7 @@ const schema = nodeData({
 })
 
 export const ifElse = defineNode(schema, {
+  onlyComputes: true,
   handles: () => ['true', 'false'],
   async run({ data }) {
     const result = await match(data.conditions, data.match)

@@ -11,6 +11,7 @@ const schema = nodeData({
 })
 
 export const loop = defineNode(schema, {
+  onlyComputes: true,
   handles: () => ['done', 'item'],
   async run({ data: { items, concurrency = 1, on_item_error } }) {
     if (!Array.isArray(items))

@@ -33,6 +33,11 @@ export interface NodeType<Data = never> {
   verbatim?: readonly string[]
   /** The literal keys as `run` resolves them, without secrets, to be shown as the input of the node. */
   show?(data: Data, templates: Templates): Promise<object>
+  /**
+   * Whether it has no effect outside of its execution: its result may be recorded later, and it may run again after a crash
+   * until it is. Its time is not limited.
+   */
+  onlyComputes?: true
   /** Seconds; 30 unless given. */
   timeoutSeconds?: number
   /**

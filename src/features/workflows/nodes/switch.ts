@@ -16,6 +16,7 @@ const schema = nodeData({
 })
 
 export const switchNode = defineNode(schema, {
+  onlyComputes: true,
   handles: ({ cases }) => [...(Array.isArray(cases) ? cases : []).map(one => Object(one).handle), 'default'],
   async run({ data: { value, cases } }) {
     for (const { handle, operator = 'eq', value: right } of cases)

@@ -14,6 +14,7 @@ const schema = nodeData({
 
 /** Where an execution begins; its filter was applied before. */
 export const trigger = defineNode(schema, {
+  onlyComputes: true,
   literal: ['event', 'filter', 'respond', 'response'],
   problem: answerProblem,
   run: async ({ scope }) => ({ output: scope.input }),

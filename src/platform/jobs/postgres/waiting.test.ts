@@ -5,7 +5,7 @@ import { manualClock } from '#test/support/manual-clock.ts'
 import { addWaiting } from '#test/support/waiting-entries.ts'
 import type { JobAgent, OutboxDatabase } from '../jobs.ts'
 import { lanes } from '../lanes.ts'
-import { leaseDue, nextDue } from '../outbox.ts'
+import { findDue, leaseFound } from '../leasing.ts'
 
 /** Rows of the outbox that this transaction has read. */
 async function rowsRead(db: OutboxDatabase): Promise<number> {
@@ -30,9 +30,9 @@ test.each(['without', 'with'])(
       const read = await db.transaction().execute(async transaction => {
         const leased = []
         for (const lane of lanes) {
-          await nextDue(transaction, lane, running)
-          leased.push(...(await leaseDue(transaction, { ...lease, lane })))
-          await nextDue(transaction, lane, running)
+          const { due } = await findDue(transaction, { ...lease, lane })
+          leased.push(...(await leaseFound(transaction, due, lease)))
+          await findDue(transaction, { ...lease, lane })
         }
         expect(leased).toHaveLength(2)
         return await rowsRead(transaction)

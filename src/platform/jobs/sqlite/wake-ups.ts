@@ -1,5 +1,8 @@
 import type { Kysely } from 'kysely'
+import { sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
+import type { ValueOf } from '../../prepared-query.ts'
+import { prepareQuery } from '../../prepared-query.ts'
 import type { ByLane, Lane } from '../lanes.ts'
 import { byLane } from '../lanes.ts'
 import type { WakeUpTables } from '../tables.ts'
@@ -19,6 +22,27 @@ const maxWait = 60_000
 export function createWakeUps(needs: Dependencies): ByLane<WakeUps> {
   return byLane(lane => new EmbeddedWakeUps(lane, needs))
 }
+
+type Database = Kysely<WakeUpTables>
+
+const selectEarliest = prepareQuery((db: Database, value: ValueOf<'lane'>) =>
+  db.selectFrom('wake_ups').selectAll().where('lane', '=', value<Lane>('lane')).orderBy('due_at').limit(1),
+)
+
+const putWakeUp = prepareQuery((db: Database, value: ValueOf<'agentId' | 'lane' | 'dueAt' | 'always'>) => {
+  const row = { agent_id: value('agentId'), lane: value<Lane>('lane'), due_at: value('dueAt') }
+  return db
+    .insertInto('wake_ups')
+    .values(row)
+    .onConflict(conflict => {
+      const known = conflict.columns(['agent_id', 'lane']).doUpdateSet({ due_at: value('dueAt') })
+      return known.where(sql<boolean>`(wake_ups.due_at > ${value('dueAt')} or ${value('always')} = 1)`)
+    })
+})
+
+const deleteWakeUp = prepareQuery((db: Database, value: ValueOf<'agentId' | 'lane'>) =>
+  db.deleteFrom('wake_ups').where('agent_id', '=', value('agentId')).where('lane', '=', value<Lane>('lane')),
+)
 
 /**
  * Wake-ups of one lane as rows of the platform database, and one timer for the earliest. A row holds only the earliest of all requests,
@@ -46,7 +70,7 @@ class EmbeddedWakeUps implements WakeUps {
     this.#count(agentId, 1)
     const end = () => this.#count(agentId, -1)
     try {
-      await this.#inOrder(() => this.#writeEarlier(agentId, this.#now() + announcedAhead))
+      await this.#inOrder(() => this.#write(agentId, this.#now() + announcedAhead))
     } catch (error) {
       end()
       throw error
@@ -61,20 +85,12 @@ class EmbeddedWakeUps implements WakeUps {
 
   async pull(agentId: string, dueAt: number): Promise<void> {
     this.#pulled.add(agentId)
-    await this.#inOrder(() => this.#writeEarlier(agentId, dueAt))
+    await this.#inOrder(() => this.#write(agentId, dueAt))
     this.#expect(dueAt)
   }
 
   async take(): Promise<string | undefined> {
-    const earliest = await this.#inOrder(() =>
-      this.#needs.db
-        .selectFrom('wake_ups')
-        .selectAll()
-        .where('lane', '=', this.#lane)
-        .orderBy('due_at')
-        .limit(1)
-        .executeTakeFirst(),
-    )
+    const [earliest] = await this.#inOrder(() => selectEarliest(this.#needs.db, { lane: this.#lane }))
     if (earliest === undefined) return undefined
     const dueAt = Date.parse(earliest.due_at)
     if (dueAt > this.#now()) {
@@ -91,13 +107,8 @@ class EmbeddedWakeUps implements WakeUps {
       const again = this.#underWay.has(agentId)
         ? Math.min(dueAt ?? Number.POSITIVE_INFINITY, this.#now() + announcedAhead)
         : dueAt
-      if (again === undefined)
-        await this.#needs.db
-          .deleteFrom('wake_ups')
-          .where('agent_id', '=', agentId)
-          .where('lane', '=', this.#lane)
-          .execute()
-      else await this.#write(agentId, again)
+      if (again === undefined) await deleteWakeUp(this.#needs.db, { agentId, lane: this.#lane })
+      else await this.#write(agentId, again, true)
     })
   }
 
@@ -135,24 +146,10 @@ class EmbeddedWakeUps implements WakeUps {
     return result
   }
 
-  async #write(agentId: string, dueAt: number): Promise<void> {
-    const due_at = toText(dueAt)
-    await this.#needs.db
-      .insertInto('wake_ups')
-      .values({ agent_id: agentId, lane: this.#lane, due_at })
-      .onConflict(conflict => conflict.columns(['agent_id', 'lane']).doUpdateSet({ due_at }))
-      .execute()
-  }
-
-  async #writeEarlier(agentId: string, dueAt: number): Promise<void> {
-    const due_at = toText(dueAt)
-    await this.#needs.db
-      .insertInto('wake_ups')
-      .values({ agent_id: agentId, lane: this.#lane, due_at })
-      .onConflict(conflict =>
-        conflict.columns(['agent_id', 'lane']).doUpdateSet({ due_at }).where('wake_ups.due_at', '>', due_at),
-      )
-      .execute()
+  /** @param always even if the agent is due earlier. */
+  async #write(agentId: string, dueAt: number, always = false): Promise<void> {
+    const values = { agentId, lane: this.#lane, dueAt: toText(dueAt), always: Number(always) }
+    await putWakeUp(this.#needs.db, values)
   }
 
   /** Makes sure that `onDue` is called at `dueAt`, if not earlier. */

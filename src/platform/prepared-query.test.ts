@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
 import { expect, it } from 'vitest'
 import { inTransaction } from '#platform/transactions/transaction.ts'
+import type { PlatformTables } from '#storage/tables.ts'
 import { openEmbeddedStorage } from '#test/support/embedded-storage.ts'
 import { prepareQuery } from './prepared-query.ts'
-import type { PlatformTables } from './tables.ts'
 
 const selectName = prepareQuery((database: Kysely<PlatformTables>, value: (name: 'id') => string) =>
   database.selectFrom('agents').select('name').where('id', '=', value('id')),
