@@ -1,7 +1,6 @@
 import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
 import { listen } from '../sessions/session-events.ts'
 import type { Picker, Takeover } from '../sessions/takeover.ts'
-import { pick } from '../takeovers/pickers.ts'
 import type { Takeovers } from '../takeovers/takeovers.service.ts'
 import { timeOf } from '../takeovers/takeovers.service.ts'
 import type { Viewer } from './admission.ts'
@@ -9,6 +8,7 @@ import type { Connection } from './connection.ts'
 import type { Input, InputOf } from './input.schema.ts'
 import { readInput } from './input.schema.ts'
 import { performInput, selectedText } from './perform-input.ts'
+import { pick } from './picker-input.ts'
 import type { ScreencastOf } from './screencast.ts'
 
 export interface CastOptions {

@@ -5,9 +5,10 @@ import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
 import type { ClipboardUse } from '../sessions/clipboard.ts'
 import { prepareClipboard } from '../sessions/clipboard.ts'
 import { isOpenable } from '../sessions/openable-address.ts'
-import { inputToPicker, offerField } from '../takeovers/pickers.ts'
+import { offerField } from '../takeovers/pickers.ts'
 import type { Input, InputOf } from './input.schema.ts'
 import { modifierOf, textOf } from './keyboard.ts'
+import { inputToPicker } from './picker-input.ts'
 import { TabInput } from './tab-input.ts'
 
 /** Tabs that a person may have open. */

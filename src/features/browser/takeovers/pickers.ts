@@ -1,6 +1,4 @@
 import type { FileChooser, Frame, Page } from 'playwright-core'
-import type { InputOf } from '../channels/input.schema.ts'
-import { modifierOf } from '../channels/keyboard.ts'
 import type { Box, PopupChoices, PopupField } from '../in-page/popup-fields.ts'
 import { read } from '../in-page/read.ts'
 import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
@@ -127,58 +125,4 @@ async function createFilePicker(takeover: Takeover, pageId: string, chooser: Fil
       await chooser.setFiles(whole, { timeout: setMs })
     },
   }
-}
-
-/** The list in which the driver has pressed the mouse; its release is not for the page either. */
-const pressed = new WeakSet<Takeover>()
-
-type Open = (point: Point | undefined) => void
-
-/**
- * Has an open picker take its part of the input, and another press close it. Returns whether the page gets none of it.
- * @param open called where a field may be about to show its choices
- */
-export function inputToPicker(
-  takeover: Takeover,
-  { pageId }: Tab,
-  input: InputOf<'mouseEvent'> | InputOf<'keyEvent'>,
-  open: Open,
-): boolean {
-  const picker = takeover.picker?.shown.pageId === pageId ? takeover.picker : undefined
-  if (input.type === 'keyEvent')
-    return input.event === 'keyDown' && keyToPicker(takeover, picker, input, open)
-  if (input.event === 'mouseReleased') return pressed.delete(takeover)
-  if (input.event !== 'mousePressed') return false
-  const row = picker?.rowAt(input)
-  if (row === undefined) {
-    takeover.offer(undefined)
-    if (input.button === undefined || input.button === 'left') open({ x: input.x, y: input.y })
-    return false
-  }
-  pressed.add(takeover)
-  if (row.option !== undefined) pick(takeover, row)
-  return true
-}
-
-function keyToPicker(
-  takeover: Takeover,
-  picker: Picker | undefined,
-  { key, modifiers = 0 }: InputOf<'keyEvent'>,
-  open: Open,
-): boolean {
-  const isWithAlt = (modifiers & modifierOf('Alt')) !== 0
-  if (key === ' ' || key === 'F4' || (isWithAlt && /^Arrow(?:Up|Down)$/.test(key))) open(undefined)
-  if (key !== 'Escape' || picker === undefined) return false
-  takeover.offer(undefined)
-  return true
-}
-
-/** Makes the choice and closes the picker; without a choice it closes only. */
-export function pick(
-  takeover: Takeover,
-  choice: { option?: number | undefined; value?: string | undefined },
-): void {
-  const { picker } = takeover
-  takeover.offer(undefined)
-  void picker?.choose(choice).catch(() => {})
 }
