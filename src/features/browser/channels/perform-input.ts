@@ -47,8 +47,11 @@ export function performInput(session: BrowserSession, tab: Tab | undefined, inpu
   const isHidden = takeover?.isHidden === true
   if (isHidden) keepTyped(session.typed, input)
   // Typed text is known before it is sent anywhere, such as in an address.
-  if (maySubmit(input)) void session.secrets.read(tab.page)
-  if (maySubmit(input) && isHidden) void session.typed.read(tab.page, true)
+  const readSecrets = async () => {
+    const reading = isHidden ? session.typed.read(tab.page, true) : undefined
+    await Promise.all([session.secrets.read(tab.page), reading])
+  }
+  if (maySubmit(input)) inputOf(session, tab).inTurn(readSecrets)
   switch (input.type) {
     case 'mouseEvent':
       inputOf(session, tab).mouse(input)

@@ -151,9 +151,16 @@ export class TabInput {
     this.written = (this.#gate?.then(send) ?? send()).catch(() => {})
   }
 
+  /** Has the work done after the input that still waits, or at once where none does. */
+  inTurn(work: () => Promise<void>): void {
+    if (this.#gate === undefined) void work()
+    else this.hold(work)
+  }
+
   /** Has the work done once the page has taken what was sent before, and all that follows wait for it. */
   hold(work: () => Promise<void>): void {
-    const gate = Promise.race([this.written, delay(takenMs, undefined, { ref: false })]).then(work)
+    const taken = Promise.all([this.#gate, this.written])
+    const gate = Promise.race([taken, delay(takenMs, undefined, { ref: false })]).then(work)
     const open = gate
       .catch(() => {})
       .then(() => {
