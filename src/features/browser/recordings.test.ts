@@ -27,6 +27,8 @@ const pages = {
   '/': html(`<h1>Shop</h1><p id="basket">Empty</p><button onclick="basket.textContent += ' pear'">Pear</button>
     <input id="name" aria-label="Name"><a href="/pay">Pay</a>`),
   '/large': html(`Large ${'x'.repeat(5_000_000)}`),
+  '/named': html(`<form><input name="sheet"><input name="shadowRoot"><input name="children"></form>
+    <img name="createTreeWalker" alt=""><p id="count">none</p><button onclick="count.textContent += ' more'">More</button>`),
   '/pay': html('<h1>Pay</h1><a href="/" target="_blank">Again</a>'),
   '/login': html(`<input type="password" id="password" oninput="echo.textContent = value; this.title = value">
     <input autocomplete="one-time-code" id="code"><input autocomplete="cc-number" id="card"><p id="echo"></p>
@@ -475,6 +477,16 @@ it('is sent to whoever watches, from a snapshot on, and only while somebody does
   await act(own, { action: 'click', selector: 'button' })
   expect([first.all.length, second.all.length]).toEqual([count, expect.any(Number)])
   expect((await app.call('GET', own)).body).toMatchObject({ recording: null })
+})
+
+it('goes on whatever the elements of the page are named', async () => {
+  const { path: own, session } = await openSession(app)
+  const { recordings } = ownRecordings()
+  const all: RrwebEvent[] = []
+  onTestFinished(recordings.watch(session, events => void all.push(...JSON.parse(events))))
+  await act(own, { action: 'navigate', url: `${site.url}/named` })
+  await act(own, { action: 'click', selector: 'button' })
+  await eventually(() => expect(JSON.stringify(all)).toContain('none more'))
 })
 
 describe('limits', () => {

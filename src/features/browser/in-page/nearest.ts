@@ -56,7 +56,8 @@ export function createNearest() {
         left -= needed
         return
       }
-      const parts = [...element.children, ...(element.shadowRoot?.children ?? [])]
+      // A form has a field of the name `children` in the place of its children.
+      const parts = [...element.querySelectorAll(':scope > *'), ...(element.shadowRoot?.children ?? [])]
       const placed = parts.map(part => ({ part, distance: distanceOf(part) }))
       for (const { part } of placed.toSorted((one, other) => one.distance - other.distance)) take(part)
     }

@@ -3,6 +3,7 @@ import type { PageElement, PageRoot } from './page-element.ts'
 /** Runs in documents in the world of Playwright's functions, and so may use nothing from here. */
 
 declare const document: PageRoot & { documentElement: PageElement; body: PageElement | null }
+declare const HTMLFormElement: new () => { noValidate: boolean }
 declare function getComputedStyle(element: PageElement): { cursor: string; pointerEvents: string }
 
 export interface UsableLimits {
@@ -103,6 +104,8 @@ export function collectUsable(limits: UsableLimits, judge: ReturnType<typeof cre
     for (const element of root.querySelectorAll('*')) {
       looked += 1
       if (looked > limits.elements || found.length === limits.found) return found
+      // The names of its fields are properties of a form, in the place of its own.
+      if (element instanceof HTMLFormElement) continue
       if (element.shadowRoot !== null) roots.push(element.shadowRoot)
       const role = roleOf(element)
       if (role !== undefined && isUsable(element)) found.push(describe(element, role))

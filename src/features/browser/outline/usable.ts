@@ -7,6 +7,8 @@ import type { SnapshotNode } from './snapshot.ts'
 const limits: UsableLimits = { elements: 5000, found: 2000, characters: 60, descendants: 50 }
 const maxFrames = 20
 const maxHandlers = 1000
+/** In the whole process of the page; its handlers are left out if it has more. */
+const maxListeners = 20_000
 /** Milliseconds; an outline without these elements is better than none. */
 const answersWithinMs = 2000
 /** Where Playwright's functions run, whose references elements bear. */
@@ -64,6 +66,7 @@ async function findInFrame(
 
 /** Elements with handlers of clicks. Chromium compiles handlers for the world that is asked for them, so that has to be the page's. */
 async function handlersIn(cdp: CDPSession, page: number, executionContextId: number) {
+  if ((await cdp.send('Memory.getDOMCounters')).jsEventListeners > maxListeners) return []
   const document = { expression: 'document', contextId: page }
   const { objectId = '' } = (await cdp.send('Runtime.evaluate', document)).result
   const { listeners } = await cdp.send('DOMDebugger.getEventListeners', { objectId, depth: -1, pierce: true })

@@ -67,6 +67,7 @@ declare const document: Root & {
   createTreeWalker(root: Root, show: number): { nextNode(): PageNode | null }
 }
 declare const CSSStyleSheet: new () => Sheet
+declare const HTMLFormElement: new () => { noValidate: boolean }
 
 /** Rules that scripts change, style sheets that they adopt, values that they set, and shadow roots that come late. */
 export class SilentChanges {
@@ -129,7 +130,8 @@ export class SilentChanges {
   }
 
   #nodeOf(id: number): PageNode | null {
-    return this.#needs.mirror.getNode(id) as PageNode | null
+    const node = this.#needs.mirror.getNode(id) as PageNode | null
+    return node instanceof HTMLFormElement ? null : node
   }
 
   #remember(node: PageNode | null): void {
@@ -266,9 +268,11 @@ export class SilentChanges {
     return /^(?:input|textarea|select)$/.test(localName) && !isOther
   }
 
+  /** Without forms: the names of their fields are properties in the place of their own, and they have none of these. */
   *#elementsOf(root: Root): Generator<PageNode> {
     const walker = document.createTreeWalker(root, 1)
-    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) yield node
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode())
+      if (!(node instanceof HTMLFormElement)) yield node
   }
 
   /** None of a sheet of another origin, which may not be read. */

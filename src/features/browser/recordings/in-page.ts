@@ -76,7 +76,7 @@ export class PageRecorder {
 
   /** Sends what it has, and ends. */
   finish(): void {
-    if (!this.#isBehind) this.#silent.look(this.#options.lookMs.last)
+    this.#watch(() => this.#silent.look(this.#options.lookMs.last))
     if (this.#isBehind) this.#catchUp()
     this.#flush()
     this.stop()
@@ -106,7 +106,7 @@ export class PageRecorder {
   #take(event: PageEvent): void {
     if (event.type === 3 && this.#silent.covers(event)) return
     this.#keep(event)
-    if (!this.#isBehind) this.#silent.recorded(event)
+    this.#watch(() => this.#silent.recorded(event))
     if (this.#isLeaving) this.#flush()
   }
 
@@ -139,16 +139,26 @@ export class PageRecorder {
 
   readonly #leave = (): void => {
     this.#isLeaving = true
-    if (!this.#isBehind) this.#silent.look(this.#options.lookMs.last)
+    this.#watch(() => this.#silent.look(this.#options.lookMs.last))
     this.#flush()
   }
 
   #look(): void {
     const { maxBurst, batchMs, burstMs, lookMs } = this.#options
     this.#left = Math.min(maxBurst, this.#left + (maxBurst * batchMs) / burstMs)
-    if (!this.#isBehind) this.#silent.look(lookMs.usual)
+    this.#watch(() => this.#silent.look(lookMs.usual))
     this.#flush()
     if (this.#isBehind && this.#left === maxBurst) this.#catchUp()
+  }
+
+  /** A page that hides functions of its document behind names of its elements is recorded without its silent changes. */
+  #watch(look: () => void): void {
+    if (this.#isBehind) return
+    try {
+      look()
+    } catch {
+      // All else goes on.
+    }
   }
 
   #catchUp(): void {

@@ -27,6 +27,8 @@ export interface Watcher {
 
 /** Commands that are answered with a picture or a document. */
 const pictured = new Set(['Page.captureScreenshot', 'Page.printToPDF'])
+/** Commands that others go on without: an answer that is too large is no answer. */
+const optional = new Set(['DOMDebugger.getEventListeners'])
 /** What a page writes as often as it likes. */
 const talk = new Set(['Runtime.consoleAPICalled', 'Runtime.exceptionThrown', 'Log.entryAdded'])
 /** Lines a second of one page, and their bytes, of which one alone may have more. */
@@ -69,6 +71,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
   readonly #wire: Wire
   readonly #parseLarge: ParseLarge
   readonly #pictures = new Set<number>()
+  readonly #optional = new Set<number>()
   readonly #attached = new Map<string, Attached>()
   readonly #watchers = new Map<string, Watcher>()
   readonly #said = new Map<string, Said>()
@@ -87,6 +90,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     const { id, method } = message
     if (this.#isClosed) return
     if (id !== undefined && pictured.has(method ?? '')) this.#pictures.add(id)
+    if (id !== undefined && optional.has(method ?? '')) this.#optional.add(id)
     const isNetwork = method === 'Network.enable'
     const sent = isNetwork ? { ...message, params: { ...message.params, maxPostDataSize } } : message
     this.#wire.send(JSON.stringify(sent))
@@ -174,7 +178,8 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     if (address.id !== undefined) this.#pictures.delete(address.id)
     const parse = length > limits.mainThread ? this.#parseLarge : parseMessage
     const message = whole && (await parse(whole))
-    if (message === undefined) return this.#refuse(address, frame)
+    const isOptional = address.id !== undefined && this.#optional.delete(address.id)
+    if (message === undefined) return this.#refuse(address, frame, isOptional)
     this.#follow(message)
     return message
   }
@@ -216,12 +221,16 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
   }
 
   /** Reports whose it was; the answer that a command waits for says so. */
-  #refuse({ id, sessionId, method }: Address, { length, whole }: Frame): Message | undefined {
+  #refuse(
+    { id, sessionId, method }: Address,
+    { length, whole }: Frame,
+    isOptional: boolean,
+  ): Message | undefined {
     const { contextId } = this.#attached.get(sessionId ?? '') ?? {}
     const size = `${Math.ceil(length / 1024 / 1024)} MiB`
     const what = whole ? `more than ${mostValues} values` : `${size}, more than are read,`
     const sentence = `A page of this session had its browser send ${what} at once${method ? ` (${method})` : ''}.`
-    if (contextId !== undefined) this.#watchers.get(contextId)?.onExcess(sentence)
+    if (contextId !== undefined && !isOptional) this.#watchers.get(contextId)?.onExcess(sentence)
     // An event of the browser itself, without which nothing is certain any more.
     else if (id === undefined) this.close()
     if (id === undefined) return undefined
