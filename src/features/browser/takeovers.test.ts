@@ -192,6 +192,8 @@ describe(`${row('POST /api/agents/{id}/browser/{sessionId}/takeover')} a takeove
     const first = await drive(takeover_url, 'first')
     await first.next(isDriven)
     const [other, admin] = [await drive(takeover_url, 'other'), await cast()]
+    // A channel that is open is admitted a moment later.
+    for (const channel of [other, admin]) await channel.next(isDriven)
     await first[Symbol.asyncDispose]()
     await eventually(async () => {
       const again = await drive(takeover_url, 'another device')
