@@ -218,6 +218,17 @@ describe('a field for', () => {
   })
 })
 
+it('a file is asked for by the name of the host, and only beside the tab that asks', async () => {
+  const { press, picker, closed, channel } = await takeOver()
+  press(430, 360)
+  const { picker: number, pageId, host } = await picker()
+  expect(host).toBe(new URL(site.url).host)
+  channel.send({ type: 'newTab' })
+  await closed()
+  channel.send({ type: 'activateTab', pageId })
+  expect(await picker()).toMatchObject({ picker: number, pageId })
+})
+
 it('nothing is offered for fixed fields, to others, or after the takeover', async () => {
   const { press, picker, closed, key, channel, page } = await takeOver()
   for (const y of [555, 590]) press(60, y)

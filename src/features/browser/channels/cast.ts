@@ -104,6 +104,7 @@ class Cast {
     if (this.#pinned !== undefined) return
     this.#connection.send({ type: 'activeTabChange', pageId })
     this.#watch(this.#session.activeTab)
+    this.#sendPicker(this.#session.takeover)
   }
 
   tabClosed(pageId: string): void {
@@ -226,7 +227,9 @@ class Cast {
   }
 
   #sendPicker(takeover: Takeover | undefined): void {
-    const picker = takeover?.isDrivenBy(this.#viewer) ? takeover.picker : undefined
+    const offered = takeover?.isDrivenBy(this.#viewer) ? takeover.picker : undefined
+    // One of another tab would seem to be of the tab that is shown.
+    const picker = offered?.shown.pageId === this.#tabOf(undefined)?.pageId ? offered : undefined
     if (picker === this.#picker) return
     this.#picker = picker
     this.#connection.send(

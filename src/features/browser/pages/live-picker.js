@@ -11,7 +11,7 @@ const words = {
   month: ['Choose a month', 'Use this month'],
   week: ['Choose a week', 'Use this week'],
   color: ['Choose a colour', 'Use this colour'],
-  file: ['The page asks for a file', 'Upload'],
+  file: ['asks for a file', 'Upload'],
 }
 
 /** Draws the choices of a field that are in no picture: browsers show them in windows of their own. */
@@ -52,7 +52,8 @@ export function createPicker({ send, picture, leave }) {
       shown = message
       const { kind, box, label } = message
       field = kind === 'list' ? listOf(message, option => pick({ option })) : inputOf(message)
-      const [title, button] = words[kind]
+      const [what, button] = words[kind]
+      const title = kind === 'file' ? `${message.host || 'The page'} ${what}` : what
       field.setAttribute('aria-labelledby', 'picker-title')
       element('picker-title').textContent = label ? `${title}: ${label}` : title
       element('picker-use').textContent = button

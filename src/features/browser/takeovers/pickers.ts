@@ -101,12 +101,15 @@ async function createFilePicker(takeover: Takeover, pageId: string, chooser: Fil
   const element = chooser.element()
   const accept = ((await element.getAttribute('accept')) ?? '').slice(0, 1000)
   const box = await element.boundingBox()
+  const frame = await element.ownerFrame()
+  // A document without an address of its own is one of the page.
+  const [host] = [frame, chooser.page()].flatMap(one => URL.parse(one?.url() ?? '')?.host || [])
   const multiple = chooser.isMultiple()
   const files: { name: string; mimeType: string; parts: Buffer[] }[] = []
   let bytes = 0
   return {
     shown: {
-      ...{ picker: takeover.nextPicker(), pageId, kind: 'file', label: '', box },
+      ...{ picker: takeover.nextPicker(), pageId, kind: 'file', host: host ?? '', label: '', box },
       ...{ accept, multiple, max_files: multiple ? fileLimits.files : 1, max_bytes: fileLimits.bytes },
     },
     rowAt: () => undefined,
