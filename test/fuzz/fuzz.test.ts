@@ -25,6 +25,12 @@ function weightOf({ method, path }: Operation): number {
   return path.endsWith('/{id}') ? 1 : 4
 }
 
+/** The model server here speaks for one provider only, so that jobs of agents that have chosen another one may fail. */
+function isDefect(line: string): boolean {
+  const { level, lastError = '' } = JSON.parse(line)
+  return level >= 50 && !/^The model provider "(?:anthropic|google|openai)" /.test(lastError)
+}
+
 it(`${requests} requests get answers as described, with the seed ${seed}`, async () => {
   const random = seededRandom(seed)
   const { urls, environment } = await startSurroundings(random)
@@ -53,6 +59,6 @@ it(`${requests} requests get answers as described, with the seed ${seed}`, async
   await app.service.infrastructure.runner.idle()
   const missed = description.operations.map(({ operationId }) => operationId).filter(id => !succeeded.has(id))
   expect(succeeded.size, `without a success: ${missed.join(', ')}`).toBeGreaterThanOrEqual(succeeding)
-  expect(app.logged.filter(line => JSON.parse(line).level >= 50)).toEqual([])
+  expect(app.logged.filter(isDefect)).toEqual([])
   expect((await app.call('GET', '/readyz')).status).toBe(200)
 })

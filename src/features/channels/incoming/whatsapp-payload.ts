@@ -54,13 +54,14 @@ function readMessage(message: unknown, contacts: readonly unknown[]): IncomingMe
   if (number === '' && (id === '' || id.length > maxIdLength)) return `${type} without a sender`
   const text = contentOf(message, type)
   if (text.trim() === '') return type || 'message without a type'
+  const [seconds] = /^\d{1,12}$/.exec(textAt(message, 'timestamp')) ?? []
   return {
     id: `whatsapp:${idOf(message)}`,
     address: number || id,
     ...(id !== '' && { userId: id }),
     name: textAt(contact, 'profile', 'name') || textAt(contact, 'profile', 'username'),
     identity: number === '' ? { external_id: id } : { messenger_number: `+${number}`, phone: `+${number}` },
-    position: Number(/^\d{1,12}$/.exec(textAt(message, 'timestamp'))?.[0] ?? Number.NaN) || undefined,
+    position: seconds === undefined ? undefined : Number(seconds),
     text,
   }
 }
