@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { makeAgent } from '#test/support/agents.ts'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
 import type { Facilitator } from '#test/support/facilitator.ts'
@@ -59,12 +60,17 @@ async function newBuyer(settings: object = {}) {
   return { chat, path, buy, spent }
 }
 
-/** Where the default agent sells something; `price` in dollars. */
+/** Where an agent sells something to the developer as whom the tool comes, too; `price` in dollars. */
 async function shop(path: string, price = '0.05'): Promise<string> {
+  const { call } = stage.app
+  const agent = `/api/agents/${await makeAgent(stage.app)}`
   const body = { path, price, currency: 'USDC', network: 'base-sepolia', description: 'x' }
-  await stage.app.call('POST', '/api/agents/default/x402-resources', { body })
+  expect((await call('POST', `${agent}/x402-resources`, { body })).status).toBe(201)
+  const { admins } = (await call<{ admins: { id: string }[] }>('GET', `${agent}/admins`)).body
+  await call('POST', `${agent}/admins`, { body: { email: 'seller@example.com', role: 'owner' } })
+  expect((await call('DELETE', `${agent}/admins/${admins[0]?.id}`)).status).toBe(200)
   listening ??= stage.app.listen()
-  return `${await listening}/api/agents/default/x402${path}`
+  return `${await listening}${agent}/x402${path}`
 }
 let listening: Promise<string> | undefined
 
