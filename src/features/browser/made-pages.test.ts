@@ -13,7 +13,9 @@ import { startSite } from '#test/support/site-server.ts'
 /** How many are worked on at once. */
 const atOnce = 4
 /** A turn has eight calls. */
-const maxMessages = 3
+const maxMessages = 4
+/** Of a page for what has yet to come to it. */
+const maxReads = 12
 
 let app: TestApp
 let site: Site
@@ -74,8 +76,8 @@ function nextCall(work: Work, base: string): [tool: string, given: object] | und
   const ref = /\[ref=(\w+)\]/.exec(line ?? '')?.[1]
   if (words !== undefined && ref === undefined) {
     work.reads += 1
-    if (work.reads > 2) return undefined
-    return ['read', work.reads === 1 ? {} : { find: words.replace(/^\w+ "|"$/g, '') }]
+    if (work.reads > maxReads) return undefined
+    return ['read', work.reads % 2 === 1 ? {} : { find: words.replace(/^\w+ "|"$/g, '') }]
   }
   work.steps.shift()
   work.reads = 0

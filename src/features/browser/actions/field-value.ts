@@ -1,3 +1,5 @@
+import { normalizedText } from '#platform/normalized-text.ts'
+
 /** The texts that people write for a date, a time or a number, as values of fields for these. */
 
 interface Field {
@@ -46,8 +48,7 @@ export function readingsFor(
 
 /** In which the signs of some languages are those of the usual form. */
 function plain(text: string): string {
-  const signs = text
-    .normalize('NFKC')
+  const signs = normalizedText(text, 'NFKC')
     .replace(/\s*[年월月년]\s*/g, '-')
     .replace(/\s*[日일]/g, ' ')
   return signs.trim().toLowerCase()
