@@ -303,15 +303,22 @@ it(`${row('POST /api/agents/{id}/browser')} what is too large is left out, and n
     'large',
     inDatabase('huge', `await settled(store().put('x'.repeat(20e6), 'x'))`),
     inDatabase('small', `await settled(store().put('x', 'x'))`),
-    `localStorage.login = 'yes'; localStorage.much = '\u0001'.repeat(4e6); 0`,
+    `new Promise(done => { indexedDB.open('\u00e9'.repeat(3e6)).onsuccess = ({ target }) => done(target.result.close()) })`,
+    // In messages from the browser, texts like these are several times as long as they are.
+    inDatabase('quotes', `await settled(store().put('"'.repeat(1.25e6), 'x'))`),
+    `localStorage.login = 'yes'; localStorage.much = '\u0001'.repeat(1e6); localStorage.accents = '\u00e9'.repeat(1.2e6); localStorage['\u00e9'.repeat(1e6)] = '\u0001'.repeat(1e6); 0`,
   )
   expect(await noteOf('large')).toMatch(
     /^Left out: localStorage item "much" of http:[^;]* \(too large\); IndexedDB database "huge" of http:[^;]* \(too large\)\.$/,
   )
   const read = 'return await settled(store().getAll())'
   expect(
-    await run('large', inDatabase('huge', read), inDatabase('small', read), 'localStorage.login'),
-  ).toEqual([[], ['x'], 'yes'])
+    await run(
+      'large',
+      ...['huge', 'small', 'quotes'].map(name => inDatabase(name, read)),
+      'localStorage.login + localStorage.accents.length',
+    ),
+  ).toEqual([[], ['x'], ['"'.repeat(1.25e6)], 'yes1200000'])
 })
 
 it('the setting for the profile of chat takes names of profiles only', async () => {

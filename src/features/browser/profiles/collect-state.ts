@@ -7,14 +7,15 @@ import type { Entries, Entry } from './profile-entries.ts'
 import { databaseKey, itemKey, nameOf, withCookies } from './profile-entries.ts'
 
 const mostOrigins = 500
-/** Milliseconds in all, and for the databases of one origin. */
-const limits = { all: 2500, databases: 1000 }
+/** Milliseconds in all, for one origin, and for its databases. */
+const limits = { all: 4000, origin: 2500, databases: 1000 }
 
-/** The origins of documents that the pages of the context open from now on. */
-export function watchOrigins(context: BrowserContext): ReadonlySet<string> {
-  const origins = new Set<string>()
+/** Lists the origins of documents that the pages of the context open from now on, those of tabs before those of frames in them. */
+export function watchOrigins(context: BrowserContext): () => string[] {
+  const [ofTabs, ofFrames] = [new Set<string>(), new Set<string>()]
   const add = (frame: Frame) => {
     const { protocol = '', origin = '' } = URL.parse(frame.url()) ?? {}
+    const origins = frame.parentFrame() === null ? ofTabs : ofFrames
     if (/^https?:$/.test(protocol) && origins.size < mostOrigins) origins.add(origin)
   }
   const watch = (page: Page) => {
@@ -23,7 +24,7 @@ export function watchOrigins(context: BrowserContext): ReadonlySet<string> {
   }
   context.pages().forEach(watch)
   context.on('page', watch)
-  return origins
+  return () => [...ofTabs.union(ofFrames)]
 }
 
 /**
@@ -32,20 +33,21 @@ export function watchOrigins(context: BrowserContext): ReadonlySet<string> {
  */
 export async function collectState(
   session: BrowserSession,
-  { origins, base, maxBytes }: { origins: ReadonlySet<string>; base: Entries; maxBytes: number },
+  { origins, base, maxBytes }: { origins: readonly string[]; base: Entries; maxBytes: number },
 ): Promise<Entries> {
   const entries = withCookies(base, await session.context.cookies())
-  if (origins.size === 0) return entries
+  if (origins.length === 0) return entries
   const end = performance.now() + limits.all
   const page = await session.hidden.open()
   try {
     await prepare(session, page)
     for (const origin of origins) {
-      const left = end - performance.now()
-      if (left <= 0) break
-      const reading = readOrigin(page, origin, maxBytes).catch(() => undefined)
-      const found = await Promise.race([reading, delay(left, undefined, { ref: false })])
-      if (found !== undefined) replaceOrigin(entries, origin, found)
+      const left = Math.max(0, end - performance.now())
+      const reading = left > 0 ? readOrigin(page, origin, maxBytes).catch(() => undefined) : undefined
+      const late = delay(Math.min(left, limits.origin), undefined, { ref: false })
+      const found = await Promise.race([reading, late])
+      if (found === undefined) noteUnread(entries, origin)
+      else replaceOrigin(entries, origin, found)
     }
   } finally {
     page.close().catch(() => {})
@@ -64,6 +66,13 @@ async function prepare(session: BrowserSession, page: Page): Promise<void> {
 async function readOrigin(page: Page, origin: string, maxBytes: number): Promise<OriginStorage> {
   await page.goto(`${origin}/`, { timeout: limits.all })
   return await readStorage(page, { maxBytes, withinMs: limits.databases })
+}
+
+/** Under a name that its next reading replaces, as it does all. */
+function noteUnread(entries: Map<string, Entry>, origin: string): void {
+  const key = itemKey(origin, '')
+  const leftOut = `changes of ${origin} (could not be read in time)`
+  entries.set(key, { value: entries.get(key)?.value ?? '', leftOut })
 }
 
 function replaceOrigin(entries: Map<string, Entry>, origin: string, found: OriginStorage): void {

@@ -22,10 +22,18 @@ export interface OriginStorage {
   databases: StoredDatabase[] | null
 }
 
+/** Characters of one message, each of which may take six bytes in it. */
+const partLength = 2 ** 21
+
 /** What the origin of the document has stored, as far as it would come back as it was. */
 export async function readStorage(page: Page, limits: Limits): Promise<OriginStorage> {
   const readDatabase = `(${createReadDatabase})((${createEncode})(), ${limits.maxBytes})`
-  return JSON.parse(await page.evaluate(`(${collectStorage})(${JSON.stringify(limits)}, ${readDatabase})`))
+  const collecting = `(${collectStorage})(${JSON.stringify(limits)}, ${readDatabase})`
+  const length = await page.evaluate<number>(`${collecting}.then(text => (collected = text).length)`)
+  let text = ''
+  while (text.length < length)
+    text += await page.evaluate<string>(`collected.slice(${text.length}, ${text.length + partLength})`)
+  return JSON.parse(text)
 }
 
 /** Runs in an empty document of the origin, and so may use nothing from here; returns JSON. */
@@ -44,6 +52,8 @@ async function collectStorage(
       return null
     }
   }
+  // A site needs no more, and no longer ones: others are not even said to be left out.
+  const named = (names: string[]) => names.filter(({ length }) => length <= 1000).slice(0, 1000)
   let room = maxBytes
   const takes = (text: string) => {
     const { length } = new TextEncoder().encode(text)
@@ -52,11 +62,14 @@ async function collectStorage(
     return isTaken
   }
   const all = readItems()?.toSorted((one, other) => one.join().length - other.join().length) ?? null
-  const items = all?.filter(item => takes(JSON.stringify(item))) ?? null
-  const itemsLeftOut = (all ?? []).filter(item => !items?.includes(item)).map(([name]) => name)
+  const { kept: items = [], left = [] } = Object.groupBy(all ?? [], item =>
+    takes(JSON.stringify(item)) ? 'kept' : 'left',
+  )
   const known = await inTime(indexedDB.databases())
-  const databases = (await Promise.all((known ?? []).map(({ name = '' }) => read(name))))
+  const names = named((known ?? []).map(({ name = '' }) => name))
+  const databases = (await Promise.all(names.map(read)))
     .toSorted((one, other) => (one.value ?? '').length - (other.value ?? '').length)
     .map(one => (takes(one.value ?? '') ? one : { ...one, value: '', leftOut: ['too large'] }))
-  return JSON.stringify({ items, itemsLeftOut, databases: known && databases })
+  const itemsLeftOut = named(left.map(([name]) => name))
+  return JSON.stringify({ items: all && items, itemsLeftOut, databases: known && databases })
 }

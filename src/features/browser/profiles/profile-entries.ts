@@ -80,7 +80,7 @@ export function merged(base: Entries, mine: Entries, theirs: Entries): Entries {
   for (const key of new Set([...base.keys(), ...mine.keys()])) {
     const now = mine.get(key)
     const isChanged = (now?.value ?? '') !== (base.get(key)?.value ?? '')
-    if (now === undefined && isChanged) all.delete(key)
+    if (now === undefined && (isChanged || all.get(key)?.value === '')) all.delete(key)
     else if (now !== undefined && isChanged) all.set(key, now)
     else if (now?.leftOut !== undefined) all.set(key, { value: '', ...all.get(key), leftOut: now.leftOut })
   }
@@ -97,24 +97,36 @@ export function withoutExpired(entries: Entries, now: number): Entries {
   return new Map(Array.from(entries).filter(entry => !isExpired(entry)))
 }
 
+/** Names that are kept of what is left out. */
+const mostLeftOut = 1000
 const kinds = ['["cookie"', '["item"', '["database"']
 
-/** As many as fit into so many bytes: cookies first, databases last, of each kind the smallest first. */
+/** As many as fit into so many bytes: cookies first, databases last, of each kind those first of which their site has the least. */
 export function bounded(entries: Entries, maxBytes: number): Entries {
-  const sized = Array.from(entries, ([key, entry]) => ({
-    key,
-    entry,
-    kind: kinds.findIndex(kind => key.startsWith(kind)),
-    size: Buffer.byteLength(key) + Buffer.byteLength(entry.value),
-  })).toSorted((one, other) => one.kind - other.kind || one.size - other.size)
-  let room = maxBytes
-  return new Map(
-    sized.map(({ key, entry, size }) => {
-      if (size > room) return [key, { value: '', leftOut: `${nameOf(key)} (too large)` }]
-      room -= size
-      return [key, entry]
-    }),
+  const sizes = new Map<string, number>()
+  const all = Array.from(entries, ([key, entry]) => {
+    const kind = kinds.findIndex(one => key.startsWith(one))
+    const site = `${kind} ${JSON.parse(key)[kind === 0 ? 2 : 1]}`
+    const size = Buffer.byteLength(key) + Buffer.byteLength(entry.value)
+    sizes.set(site, (sizes.get(site) ?? 0) + size)
+    return { key, entry, kind, site, size }
+  })
+  const ofSite = ({ site }: { site: string }) => sizes.get(site) ?? 0
+  const sized = all.toSorted(
+    (one, other) => one.kind - other.kind || ofSite(one) - ofSite(other) || one.size - other.size,
   )
+  let room = maxBytes
+  const kept = new Map<string, Entry>()
+  const left = new Map<string, Entry>()
+  for (const { key, entry, size } of sized) {
+    const isKept = entry.value !== '' && size <= room
+    if (isKept) {
+      room -= size
+      kept.set(key, entry)
+    } else if (left.size < mostLeftOut)
+      left.set(key, entry.value === '' ? entry : { value: '', leftOut: `${nameOf(key)} (too large)` })
+  }
+  return new Map([...kept, ...left])
 }
 
 const mostNamed = 10

@@ -89,7 +89,7 @@ export function createProfilesService({ agentSecrets, instanceId, clock }: Depen
       const { entries } = await read(agent, name)
       let base = withoutExpired(entries, clock.now())
       const { cookies, origins } = stateOf(base)
-      let visited: ReadonlySet<string> = new Set()
+      let visited = (): string[] => []
       return {
         name,
         state: { cookies, origins },
@@ -99,7 +99,7 @@ export function createProfilesService({ agentSecrets, instanceId, clock }: Depen
           visited = watchOrigins(context)
         },
         async save(session) {
-          const mine = await collectState(session, { origins: visited, base, maxBytes: maxSize })
+          const mine = await collectState(session, { origins: visited(), base, maxBytes: maxSize })
           const since = withoutExpired(base, clock.now())
           await inTurn(`${agent.agentId} ${name}`, () => write(agent, name, since, mine))
           base = mine
