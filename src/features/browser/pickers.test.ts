@@ -215,6 +215,13 @@ describe('a field for', () => {
     send(many, 'c', '2')
     pick(many, {})
     await eventually(async () => expect(await read('hidden')).toEqual(['b,text/plain,1', 'c,text/plain,2']))
+    press(430, 360)
+    const more = await picker()
+    for (let at = 0; at <= 20; at += 1) send(more, String(at), 'x')
+    pick(more, {})
+    press(430, 360)
+    pick(await picker(), {})
+    expect(await read('hidden')).toHaveLength(2)
   })
 })
 

@@ -107,6 +107,8 @@ async function createFilePicker(takeover: Takeover, pageId: string, chooser: Fil
   const multiple = chooser.isMultiple()
   const files: { name: string; mimeType: string; parts: Buffer[] }[] = []
   let bytes = 0
+  /** Part of what a person has chosen is worse than nothing. */
+  let isRefused = false
   return {
     shown: {
       ...{ picker: takeover.nextPicker(), pageId, kind: 'file', host: host ?? '', label: '', box },
@@ -118,12 +120,12 @@ async function createFilePicker(takeover: Takeover, pageId: string, chooser: Fil
       if (isNew) files.push({ name, mimeType: mediaType, parts: [] })
       bytes += part.length
       const isTooMuch = bytes > fileLimits.bytes || files.length > (multiple ? fileLimits.files : 1)
-      if (isTooMuch || files.length === 0) return false
-      files.at(-1)?.parts.push(part)
-      return true
+      isRefused ||= isTooMuch || files.length === 0
+      if (!isRefused) files.at(-1)?.parts.push(part)
+      return !isRefused
     },
     async choose() {
-      if (files.length === 0) return
+      if (isRefused || files.length === 0) return
       const whole = files.map(({ parts, ...file }) => ({ ...file, buffer: Buffer.concat(parts) }))
       await chooser.setFiles(whole, { timeout: setMs })
     },
