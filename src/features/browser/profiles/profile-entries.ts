@@ -101,15 +101,22 @@ export function withoutExpired(entries: Entries, now: number): Entries {
 const mostLeftOut = 1000
 const kinds = ['["cookie"', '["item"', '["database"']
 
+/** Each is opened when a session begins. */
+const mostOrigins = 300
+
+/** Names with the same last two parts are taken for one site, whoever they belong to. */
+const siteOf = (origin: string) => origin.replace(/:\d+$/, '').split(/[./]/).slice(-2).join('.')
+
 /** As many as fit into so many bytes: cookies first, databases last, of each kind those first of which their site has the least. */
 export function bounded(entries: Entries, maxBytes: number): Entries {
   const sizes = new Map<string, number>()
   const all = Array.from(entries, ([key, entry]) => {
     const kind = kinds.findIndex(one => key.startsWith(one))
-    const site = `${kind} ${JSON.parse(key)[kind === 0 ? 2 : 1]}`
+    const origin: string = JSON.parse(key)[kind === 0 ? 2 : 1]
+    const site = `${kind} ${siteOf(origin)}`
     const size = Buffer.byteLength(key) + Buffer.byteLength(entry.value)
     sizes.set(site, (sizes.get(site) ?? 0) + size)
-    return { key, entry, kind, site, size }
+    return { key, entry, kind, origin, site, size }
   })
   const ofSite = ({ site }: { site: string }) => sizes.get(site) ?? 0
   const sized = all.toSorted(
@@ -118,13 +125,18 @@ export function bounded(entries: Entries, maxBytes: number): Entries {
   let room = maxBytes
   const kept = new Map<string, Entry>()
   const left = new Map<string, Entry>()
-  for (const { key, entry, size } of sized) {
-    const isKept = entry.value !== '' && size <= room
+  const origins = new Set<string>()
+  for (const { key, entry, kind, origin, size } of sized) {
+    const isOpened = kind === 0 || origins.size < mostOrigins || origins.has(origin)
+    const isKept = entry.value !== '' && size <= room && isOpened
     if (isKept) {
       room -= size
       kept.set(key, entry)
-    } else if (left.size < mostLeftOut)
-      left.set(key, entry.value === '' ? entry : { value: '', leftOut: `${nameOf(key)} (too large)` })
+      if (kind > 0) origins.add(origin)
+    } else if (left.size < mostLeftOut) {
+      const leftOut = `${nameOf(key)} (${isOpened ? 'too large' : 'of too many sites'})`
+      left.set(key, entry.value === '' ? entry : { value: '', leftOut })
+    }
   }
   return new Map([...kept, ...left])
 }
