@@ -52,6 +52,11 @@ it.each<[type: string, text: string, language: string | undefined, value: string
   expect(values.length > 1 && !isDecided ? undefined : values[0]).toBe(value)
 })
 
+it('a text that is longer than any date means none, and is not looked through', () => {
+  for (const type of ['date', 'datetime-local', 'number'])
+    expect(readingsFor({ type }, '1'.repeat(20_000))?.values).toEqual([])
+})
+
 it('an empty text empties a field, and text fields take any', () => {
   expect(readingsFor({ type: 'date' }, '')).toBeUndefined()
   expect(readingsFor({ type: 'text' }, '31.12.')).toBeUndefined()

@@ -21,6 +21,9 @@ interface Readings {
   form: string
 }
 
+/** Characters: patterns take long for longer ones. */
+const longestText = 100
+
 const forms: Readonly<Record<string, string>> = {
   date: 'a date such as 2026-12-31 (year-month-day)',
   time: 'a time such as 17:30 or 5:30 pm',
@@ -38,7 +41,8 @@ export function readingsFor(
   const form = type === 'range' ? `a number from ${min} to ${max} in steps of ${step}` : forms[type]
   if (form === undefined || (text === '' && type !== 'range')) return undefined
   const { order, months } = localeOf(language)
-  const values = [...new Set(readingsOf(type, plain(text), months))]
+  const readings = text.length > longestText ? [] : readingsOf(type, plain(text), months)
+  const values = [...new Set(readings)]
   return {
     values: order === 'mdy' ? values.reverse() : values,
     isDecided: order === 'mdy' || order === 'dmy',
