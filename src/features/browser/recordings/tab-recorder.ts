@@ -30,13 +30,25 @@ const options = {
   lookMs: { usual: 2, last: 20 },
 }
 
+/** Characters of one message, in which each may take six bytes. */
+const maxPart = 2_000_000
+
 let source: Promise<string> | undefined
 
 /** Only the page itself records: it reads the frames that are of its origin, and no others. */
 async function readSource(): Promise<string> {
   const library = await readFile(new URL('rrweb.umd.min.cjs', import.meta.resolve('rrweb')), 'utf8')
-  const start = `new (${PageRecorder})(rrweb.record, ${binding}, ${JSON.stringify(options)}, ${SilentChanges})`
+  const send = `(${sendInParts})(${binding}, ${maxPart})`
+  const start = `new (${PageRecorder})(rrweb.record, ${send}, ${JSON.stringify(options)}, ${SilentChanges})`
   return `if (window === top) {\nglobalThis.recorder?.stop();\n${library};\nglobalThis.recorder = ${start}\n}`
+}
+
+/** Runs within pages. Parts begin with whether they are the first and the last of a text. */
+function sendInParts(send: (part: string) => void, longest: number) {
+  return (text: string) => {
+    for (let at = 0; at < text.length; at += longest)
+      send(`${Number(at === 0)}${Number(at + longest >= text.length)}${text.slice(at, at + longest)}`)
+  }
 }
 
 /** Records one tab, through all its navigations. */
@@ -44,6 +56,8 @@ export class TabRecorder {
   readonly tab: Tab
   readonly #send: (events: string) => void
   #script: string | undefined
+  /** The parts of a text so far. */
+  #begun = ''
 
   constructor(tab: Tab, send: (events: string) => void) {
     this.tab = tab
@@ -87,7 +101,12 @@ export class TabRecorder {
   }
 
   readonly #receive = ({ name, payload }: { name: string; payload: string }) => {
-    if (name === binding) this.#send(payload)
+    if (name !== binding) return
+    const [isFirst, isLast] = payload
+    this.#begun = `${isFirst === '1' ? '' : this.#begun}${payload.slice(2)}`
+    if (isLast !== '1') return
+    this.#send(this.#begun)
+    this.#begun = ''
   }
 
   async #run(text: string): Promise<void> {
