@@ -56,7 +56,8 @@ async function findInFrame(
   if (executionContextId === undefined) return []
   const measure = { expression: `document.querySelectorAll('*').length`, contextId: executionContextId }
   const isLarge = (await cdp.send('Runtime.evaluate', measure)).result.value > limits.elements
-  const handling = isLarge || page === undefined ? [] : await handlersIn(cdp, page, executionContextId).catch(() => [])
+  const handling =
+    isLarge || page === undefined ? [] : await handlersIn(cdp, page, executionContextId).catch(() => [])
   const { result } = await cdp.send('Runtime.callFunctionOn', {
     functionDeclaration: collect,
     ...{ executionContextId, arguments: [{ value: limits }, ...handling], returnByValue: true },

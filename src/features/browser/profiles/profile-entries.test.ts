@@ -23,7 +23,9 @@ describe('a profile that is full', () => {
   })
 
   it('leaves out origins of the site that has the most, since each of them delays the next session', () => {
-    const farm = Array.from({ length: 400 }, (_, at) => site(`https://s${at}.fills.example:${at + 1}`, { a: '' }))
+    const farm = Array.from({ length: 400 }, (_, at) =>
+      site(`https://s${at}.fills.example:${at + 1}`, { a: '' }),
+    )
     const bank = site('https://www.bank.example', { token: 'x'.repeat(500) })
     const { origins } = stateOf(bounded(entriesOf(state(...farm, bank)), 1e6))
     expect(origins).toHaveLength(300)
