@@ -1,5 +1,5 @@
 /**
- * Streams of chat completions as ten servers document them, made by hand. They differ in line ends, keep-alives, roles,
+ * Streams of chat completions as servers document them, made by hand. They differ in line ends, keep-alives, roles,
  * the place of the usage, reasoning and tool calls, and in how they end.
  */
 export interface ServerTranscript {
@@ -202,6 +202,32 @@ export const serverTranscripts: ServerTranscript[] = [
     text: 'Vier',
     reasoning: 'Zwei und zwei.',
     tokens: { input: 14, output: 20 },
+  },
+  {
+    server: 'TGI',
+    // A call without a list; the thoughts before it end in a quotation.
+    body: [
+      data(chunk({ role: 'assistant', content: '<think>say "Oslo"</think>' })),
+      data(chunk({ role: 'assistant', tool_calls: begin(0, '', 'get_weather', '{"city":') })),
+      data(chunk({ role: 'assistant', tool_calls: begin(0, '', '', '"Oslo"}') })),
+      data(chunk({}, 'tool_calls')),
+      done,
+    ].join(''),
+    text: '',
+    reasoning: 'say "Oslo"',
+    calls: [['get_weather', { city: 'Oslo' }]],
+  },
+  {
+    server: 'Perplexity',
+    // All that was said so far beside each delta.
+    body: [
+      ...['', 'Hel', 'Hello', 'Hello you'].map((content, at, all) => {
+        const delta = { role: 'assistant', content: content.slice(all[at - 1]?.length ?? 0) }
+        const message = { role: 'assistant', content: content || 'Hel' }
+        return data({ choices: [{ index: 0, delta, message, finish_reason: at === 3 ? 'stop' : null }] })
+      }),
+    ].join(''),
+    text: 'Hello you',
   },
   {
     server: 'LiteLLM',

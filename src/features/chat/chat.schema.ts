@@ -45,7 +45,10 @@ const messageMetadataSchema = Type.Object({
     Type.Boolean({ description: 'The answer is incomplete: it is still being written or was interrupted.' }),
   ),
   cutOff: Type.Optional(
-    Type.Boolean({ description: 'The model reached its maximum number of output tokens.' }),
+    Type.Boolean({
+      description:
+        'The model reached its maximum number of output tokens, or a content filter ended its answer.',
+    }),
   ),
   error: Type.Optional(Type.String({ description: 'Why the answer ended early.' })),
   questionDeleted: Type.Optional(

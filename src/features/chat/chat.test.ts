@@ -132,13 +132,17 @@ describe(`sending a message ${row('POST /api/agents/{id}/chat')}`, () => {
     })
   })
 
-  it('says where the model was cut off by the most tokens that it may answer with', async () => {
+  it.each([
+    ['length', true],
+    ['content_filter', true],
+    ['stop', undefined],
+  ])('says whether the model was cut off, by the reason that it ended for: %s', async (reason, cutOff) => {
     model.next({
-      stream: wireForm('openai', [openaiChunk({ content: 'It begins' }), openaiChunk({}, 'length')]),
+      stream: wireForm('openai', [openaiChunk({ content: 'It begins' }), openaiChunk({}, reason)]),
     })
-    const { status, body } = await send({ content: 'Tell me all' })
-    expect(status).toBe(200)
-    expect(body.assistantMessage).toMatchObject({ content: 'It begins', metadata: { cutOff: true } })
+    const { status, body } = await send({ content: `Tell me all until ${reason}` })
+    expect([status, body.assistantMessage.content]).toEqual([200, 'It begins'])
+    expect(body.assistantMessage.metadata?.cutOff).toBe(cutOff)
   })
 
   it('counts tokens as the model does', async () => {

@@ -56,7 +56,7 @@ export function createAnswerContent(
 
   function takePiece(block: 'text' | 'reasoning', piece: string): void {
     if (block === 'text') text.take(piece)
-    else {
+    else if (piece !== '') {
       text.release()
       say('reasoning', piece)
     }
@@ -75,12 +75,12 @@ export function createAnswerContent(
     return (thought ?? plain ?? refused) !== undefined || Array.isArray(content)
   }
 
-  /** A single `function_call` is the form before `tool_calls`. */
-  function takeCalls({ tool_calls, function_call }: Fields): boolean {
-    const hasFormer = isFields(function_call)
-    if (hasFormer) calls.add({ index: 0, function: function_call })
-    if (Array.isArray(tool_calls)) for (const call of tool_calls) calls.add(call)
-    return hasFormer || (Array.isArray(tool_calls) && tool_calls.length > 0)
+  /** A single `function_call` is the form before `tool_calls`; some gateways send both. TGI sends a call without a list. */
+  function takeCalls({ tool_calls: sent, function_call: former }: Fields): boolean {
+    const listed = Array.isArray(sent) ? sent : isFields(sent) ? [sent] : []
+    const all = listed.length === 0 && isFields(former) ? [{ index: 0, function: former }] : listed
+    for (const call of all) calls.add(call)
+    return all.length > 0
   }
 
   return {
@@ -101,12 +101,14 @@ export function createAnswerContent(
 /** Content as a list of parts, some of which may be reasoning, as Mistral's models send it. */
 function* partsOf(content: readonly unknown[]): Generator<['text' | 'reasoning', string]> {
   for (const part of content) {
-    const { type, text, thinking } = fieldsOf(part)
-    if (type === 'text' && textOf(text)) yield ['text', String(text)]
-    if (type !== 'thinking' || !Array.isArray(thinking)) continue
-    const thought = thinking.map(piece => textOf(fieldsOf(piece).text) ?? '').join('')
-    if (thought !== '') yield ['reasoning', thought]
+    const { type = 'text', thinking } = fieldsOf(part)
+    if (type === 'text' || type === 'output_text') yield ['text', writtenIn(part)]
+    if (type === 'thinking') yield ['reasoning', [thinking].flat().map(writtenIn).join('')]
   }
+}
+
+function writtenIn(part: unknown): string {
+  return textOf(part) ?? textOf(fieldsOf(part).text) ?? ''
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { FinishPart, StreamPart } from '../language-model/language-model.ts'
+import { filteredEnd } from '../transport/error-words.ts'
 import type { ContentOptions } from './answer-content.ts'
 import { createAnswerContent } from './answer-content.ts'
 import { EmptyAnswer, UnreadableAnswer } from './call-failure.ts'
 import type { Fields } from './chunk.ts'
-import { countOf, fieldsOf, isFields, textOf } from './chunk.ts'
+import { countOf, fieldsOf, isError, isFields, textOf } from './chunk.ts'
 import type { StreamEvent } from './event-data.ts'
 import { isCutOff, meaningOf } from './event-meaning.ts'
 
@@ -31,6 +32,7 @@ export function createAnswerReader(
   let usage: Fields | undefined
   let reason: string | undefined
   let hasDelta = false
+  let whole: Fields = {}
   let hasBegun = false
   let isOver = false
 
@@ -43,10 +45,15 @@ export function createAnswerReader(
     hasBegun = true
     if (isFields(chunk.usage)) usage = chunk.usage
     const choice = fieldsOf(Array.isArray(chunk.choices) ? chunk.choices[0] : undefined)
-    reason = textOf(choice.finish_reason) ?? reason
-    hasDelta = content.take(fieldsOf(choice.delta)) || hasDelta
-    // Some servers repeat the whole message at the end of its deltas.
-    if (!hasDelta) content.take(fieldsOf(choice.message))
+    const end = textOf(choice.finish_reason)
+    // As text in chunks before the last, by Qwen's servers.
+    if (end !== 'null') reason = end ?? reason
+    const { delta, message } = choice
+    hasDelta = content.take(fieldsOf(delta)) || hasDelta
+    // Beside deltas it is all that was said so far.
+    if (hasDelta) whole = {}
+    else if (isFields(delta) && isFields(message)) whole = message
+    else content.take(fieldsOf(message))
     const failure = failureOf(choice)
     if (failure !== undefined) fail(failure)
   }
@@ -54,6 +61,7 @@ export function createAnswerReader(
   /** `isMarked`: the server says that this is the end, or the answer came in one piece. */
   function finish(isMarked: boolean): void {
     isOver = true
+    content.take(whole)
     content.end()
     if (!hasBegun) throw new UnreadableAnswer('The answer is no stream of chunks.')
     const calls = reason !== undefined || isMarked ? content.calls() : []
@@ -95,18 +103,19 @@ export function createAnswerReader(
 
 /** The failure of a choice, which OpenRouter puts there, or the one that its finish reason says. */
 function failureOf({ error, finish_reason: reason }: Fields): unknown {
-  if (error) return isFields(error) ? error : { message: String(error) }
+  if (isError(error)) return isFields(error) ? error : { message: String(error) }
   return failed.test(textOf(reason) ?? '') ? { message: reason, code: 502 } : undefined
 }
 
 /** Ends that are failures: OpenRouter's `error`, Zhipu's `network_error`, DeepSeek's lack of resources, vLLM's `abort`. */
 const failed = /^(\w*error|insufficient_system_resource|abort(ed)?)$/i
 /** `model_length` is Mistral's, `max_tokens` that of gateways to Anthropic and Google. */
-const cutOff = /^(model_)?length$|^max_(output_|completion_|new_)?tokens$/i
+const cutOff =
+  /^((model|max)_)?length$|^max_(output_|completion_|new_)?tokens$|context_(window|length)_exceeded$/i
 
 function finishReasonOf(reason: string, hasRefused: boolean): FinishPart['finishReason']['unified'] {
   if (cutOff.test(reason)) return 'length'
-  if (/^(content_filter|safety|sensitive)$/i.test(reason)) return 'content-filter'
+  if (filteredEnd.test(reason)) return 'content-filter'
   if (reason === 'stop') return hasRefused ? 'content-filter' : 'stop'
   return reason === 'tool_calls' || reason === 'function_call' ? 'tool-calls' : 'other'
 }

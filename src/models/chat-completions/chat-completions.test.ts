@@ -79,9 +79,29 @@ describe.each(ways)('by %s', (_way, send) => {
 
     test('may come as a list of parts, thoughts among them', async () => {
       const thinking = [{ type: 'text', text: 'hm' }]
-      const content = [{ type: 'thinking', thinking }, { type: 'text', text: 'Yes' }, { type: 'other' }, 7]
+      const thoughts = [
+        { type: 'thinking', thinking },
+        { type: 'thinking', thinking: ' so' },
+      ]
+      const texts = [
+        { type: 'text', text: 'Yes' },
+        ', it',
+        { text: ' is' },
+        { type: 'output_text', text: '.' },
+      ]
+      const content = [...thoughts, ...texts, { type: 'other' }, 7]
       const answer = await ask(streamOf(openaiChunk({ content }), openaiChunk({}, 'stop')))
-      expect(answer).toMatchObject({ text: 'Yes', reasoning: 'hm', error: undefined })
+      expect(answer).toMatchObject({ text: 'Yes, it is.', reasoning: 'hm so', error: undefined })
+    })
+
+    test('may be repeated beside its deltas, all that was said so far', async () => {
+      const said = ['', 'Hel', 'lo'].map((content, at, all) => {
+        const message = { role: 'assistant', content: at === 0 ? 'Hel' : all.slice(0, at + 1).join('') }
+        return {
+          choices: [{ index: 0, delta: { content }, message, finish_reason: at === 2 ? 'stop' : null }],
+        }
+      })
+      expect(await ask(streamOf(...said))).toMatchObject({ text: 'Hello', error: undefined })
     })
 
     test('is not what is empty, null or of another type', async () => {
@@ -125,6 +145,9 @@ describe.each(ways)('by %s', (_way, send) => {
       ['max_tokens', 'length'],
       ['MAX_OUTPUT_TOKENS', 'length'],
       ['sensitive', 'content-filter'],
+      ['content_filter: RECITATION', 'content-filter'],
+      ['PROHIBITED_CONTENT', 'content-filter'],
+      ['model_context_window_exceeded', 'length'],
       ['eos', 'other'],
     ])('%s means %s', async (raw, unified) => {
       const { finish } = await ask(streamOf(openaiChunk({ content: 'Hi' }, raw)))
@@ -281,6 +304,11 @@ describe.each(ways)('by %s', (_way, send) => {
         [begin(0, 'a', 'f', '{"x":'), go(0, '1}'), begin(0, 'a', 'f', '{"x":1}')],
         calls(['a', 'f', '{"x":1}']),
       ],
+      [
+        'whose arguments are repeated as a whole',
+        [begin(0, 'a', 'f', '{"x":'), go(0, '1}'), go(0, '{"x":1}'), begin(1, 'b', 'f', '{"x":1}')],
+        calls(['a', 'f', '{"x":1}'], ['b', 'f', '{"x":1}']),
+      ],
       ...['{}', 'null', '"null"', '""', '"{}"', '{ }'].map((nothing): [string, object[], object[]] => [
         `with ${nothing} before the arguments`,
         [begin(0, 'a', 'f', nothing), go(0, ''), go(0, '{"x"'), go(0, ':1}')],
@@ -298,6 +326,7 @@ describe.each(ways)('by %s', (_way, send) => {
         calls(['a', 'f', '{"x":1}'], ['b', 'f', '{"x":2}']),
       ],
       ['with {} alone', [begin(0, 'a', 'f', '{}')], calls(['a', 'f', '{}'])],
+      ['with an empty list', [{ id: 'a', function: { name: 'f', arguments: [] } }], calls(['a', 'f', '{}'])],
       ['with null alone', [begin(0, 'a', 'f', 'null')], calls(['a', 'f', '{}'])],
       [
         'followed by an empty delta',
@@ -350,6 +379,21 @@ describe.each(ways)('by %s', (_way, send) => {
         error: undefined,
         toolCalls: calls([some, 'f', '{"x":1}']),
       })
+    })
+
+    test('may come without a list, or in both forms', async () => {
+      const chunks = [begin(0, '', 'f', '{"x"'), go(0, ':1}')].map(tool_calls => openaiChunk({ tool_calls }))
+      const both = openaiChunk({
+        tool_calls: [begin(0, 'a', 'f', '{}')],
+        function_call: begin(0, '', 'f', '{}').function,
+      })
+      expect(await ask(streamOf(...chunks, openaiChunk({}, 'tool_calls')))).toMatchObject({
+        error: undefined,
+        toolCalls: calls([some, 'f', '{"x":1}']),
+      })
+      expect((await ask(streamOf(both, openaiChunk({}, 'tool_calls')))).toolCalls).toEqual(
+        calls(['a', 'f', '{}']),
+      )
     })
 
     test('without a name can not be made', async () => {
@@ -415,6 +459,12 @@ describe.each(ways)('by %s', (_way, send) => {
       ['as a finish reason of DeepSeek', openaiChunk({}, 'insufficient_system_resource'), 'is failing'],
       ['with its status outside', { error: 'x', status: 429 }, 'rate limiting'],
       ['as a detail', { detail: 'Rate limit exceeded' }, 'rate limiting'],
+      ['in a list of Cloudflare', { success: false, errors: [{ message: 'x', code: 429 }] }, 'rate limiting'],
+      [
+        'as the base response of MiniMax',
+        { choices: null, base_resp: { status_code: 1002, status_msg: 'rate limit' } },
+        'rate limiting',
+      ],
       ['without an object around it', { message: 'Insufficient credits', code: 402 }, 'credit'],
     ])('%s comes after what was said', async (_, event, words) => {
       const { text, error } = await ask(streamOf(begun, event, begun, openaiChunk({}, 'stop')))
@@ -424,6 +474,7 @@ describe.each(ways)('by %s', (_way, send) => {
 
     test.each<[string, string[]]>([
       ['without anything', wireForm('openai', [begun]).slice(0, 1)],
+      ['with null as a word', wireForm('openai', [openaiChunk({ content: 'Hi' }, 'null')]).slice(0, 1)],
       [
         'with a chunk that was cut off',
         [...wireForm('openai', [begun]).slice(0, 1), 'data: {"choices":[{"del'],
@@ -451,9 +502,14 @@ describe.each(ways)('by %s', (_way, send) => {
       ['a list', '[]'],
       ['null', 'null'],
       ['a word', 'ping'],
+      ['a word in brackets', '[PING]'],
+      ['a line of a log outside of any field', '\n\n[INFO] loaded\n{"cut\n'],
+      ['a state', '{"status":"loading","message":"The model is loading."}'],
+      ['a success', '{"code":0,"message":"ok","errors":[],"base_resp":{"status_code":0,"status_msg":""}}'],
       ['a comment', ': keepalive'],
       ['nothing', ''],
       ['an empty list of choices', '{"choices":[]}'],
+      ['an error that is empty', '{"choices":[{"delta":{},"error":{}}],"error":{"message":"","code":0}}'],
       ['a ping of Anthropic', '{"type":"ping"}'],
     ])('is not %s, which is skipped', async (_, data) => {
       const [hi = '', ...rest] = openaiText('Hi', ' there')

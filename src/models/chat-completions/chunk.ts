@@ -18,6 +18,11 @@ export function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
 
+/** Whether an error says anything: some servers send an empty one with every chunk. */
+export function isError(value: unknown): boolean {
+  return isFields(value) ? Object.values(value).some(Boolean) : Boolean(value)
+}
+
 /** Google wraps errors in a list of one. */
 export function firstOf(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : value

@@ -1,7 +1,7 @@
 import { parseJson } from '#platform/exact-json.ts'
 import { UnreadableAnswer } from './call-failure.ts'
 import type { Fields } from './chunk.ts'
-import { fieldsOf, firstOf, isFields, textOf } from './chunk.ts'
+import { fieldsOf, firstOf, isError, isFields, textOf } from './chunk.ts'
 import type { StreamEvent } from './event-data.ts'
 
 export type EventMeaning =
@@ -20,7 +20,11 @@ export function meaningOf({ type, data }: StreamEvent): EventMeaning {
   const isWhole = type === 'document'
   if (content === '[DONE]') return { kind: 'done' }
   if (!mayBeJson(content)) return { kind: 'nothing' }
-  const chunk = firstOf(parsed(content))
+  const value = jsonOf(content)
+  // A line of a server's log may begin with a bracket, too; a whole answer that is torn is no answer all the same.
+  if (value === undefined && isWhole) return { kind: 'nothing' }
+  if (value === undefined) throw new UnreadableAnswer('A chunk of the answer is not JSON.')
+  const chunk = firstOf(value)
   const error = errorIn(chunk)
   if (error !== undefined) return { kind: 'error', error }
   if (!isFields(chunk)) return { kind: 'nothing' }
@@ -33,34 +37,42 @@ export function isCutOff({ data }: StreamEvent): boolean {
   return mayBeJson(data) && jsonOf(data) === undefined
 }
 
+/** Marks such as `[PING]` are none. */
 function mayBeJson(text: string): boolean {
-  return /^\s*[{[]/.test(text)
+  return /^\s*(?:\{|\[\s*(?:\{|$))/.test(text)
 }
 
 function jsonOf(data: string): unknown {
   try {
-    return JSON.parse(data)
+    return parseJson(data)
   } catch {
     return undefined
   }
 }
 
-function parsed(data: string): unknown {
-  try {
-    return parseJson(data)
-  } catch (cause) {
-    throw new UnreadableAnswer('A chunk of the answer is not JSON.', cause)
-  }
+/** Codes of success, and states of a question that waits. */
+const passing =
+  /^(?:0|[123]\d\d|ok|success\w*|processing|pending|queued|loading|running|in[_-]progress|starting|)$/i
+
+function isFailure(code: unknown): boolean {
+  return (typeof code === 'string' || typeof code === 'number') && !passing.test(String(code))
 }
 
-/** The error that an event or a body contains, which servers phrase in several ways. */
+/**
+ * The error that an event or a body contains, which servers phrase in several ways: `errors` is Cloudflare's, `base_resp`
+ * MiniMax's.
+ */
 function errorIn(value: unknown): unknown {
   const chunk = fieldsOf(firstOf(value))
-  const { error, choices, code, status } = chunk
-  if (error) return isFields(error) ? { code, status, ...error } : { ...chunk, message: String(error) }
+  const { errors, choices, code, status } = chunk
+  const { status_code: number, status_msg: words } = fieldsOf(chunk.base_resp)
+  if (number) return { code: number, message: words }
+  const error = isError(chunk.error) ? chunk.error : firstOf(errors)
+  if (isError(error))
+    return isFields(error) ? { code, status, ...error } : { ...chunk, message: String(error) }
   if (Array.isArray(choices)) return undefined
   const { object, type, message, detail, statusCode } = chunk
   if (object === 'error' || type === 'error') return chunk
-  if (textOf(message) && (code ?? status ?? statusCode) !== undefined) return { status: statusCode, ...chunk }
+  if (textOf(message) && [code, status, statusCode].some(isFailure)) return { status: statusCode, ...chunk }
   return textOf(detail) === undefined ? undefined : { ...chunk, message: detail }
 }

@@ -43,6 +43,10 @@ describe.each([
     ['nothing in it', '<think>\n\n</think>\n\nHello', 'Hello', '\n\n'],
     ['nothing at all in it', '<think></think>Hello', 'Hello', ''],
     ['other tags in it', '<think>a <b> < c </think>Hello', 'Hello', 'a <b> < c '],
+    ['a quotation at its end', '<think>say "Hi"</think>Hello', 'Hello', 'say "Hi"'],
+    ['a quotation at its end, and nothing after it', '<think>say "Hi"</think>', '', 'say "Hi"'],
+    ['the word for its end in it', '<think>a `</think>` b</think>Hello', 'Hello', 'a `</think>` b'],
+    ['the word for its end in quotation marks', '<think>a “[/THINK]” b</think>Hi', 'Hi', 'a “[/THINK]” b'],
     ['nothing after it', '<think>plan</think>\n', '', 'plan'],
     ['no end', '<think>plan </thin', '', 'plan </thin'],
     ['a second block, which is text', '<think>a</think>b<think>c</think>', 'b<think>c</think>', 'a'],
@@ -62,6 +66,7 @@ describe.each([
     ['on its line', 'plan\n</think>\n\nHello', 'plan\n'],
     ['on no line of its own', 'plan</think>Hello', 'plan'],
     ['of another name', 'plan</thinking> Hello', 'plan'],
+    ['after a quotation', 'say "Hi"</think>Hello', 'say "Hi"'],
     ['at once', '</think>Hello', ''],
   ])('with nothing but a closing tag %s', (_name, text, thoughts) => {
     expect(read(torn(text))).toMatchObject({ text: 'Hello', thoughts, unopened: 1 })

@@ -2,11 +2,14 @@
 const names = ['think', 'thinking', 'thought']
 const openings = [...names.map(name => `<${name}>`), '[think]']
 const tags = [...openings, ...names.map(name => `</${name}>`), '[/think]']
-const opening = /^(<(?:think|thinking|thought)>|\[THINK\])/i
-/** Not in quotation marks or as code, as in a text about these tags. */
-const closing = /(?<![`'"“‘])(?<closing><\/(?:think|thinking|thought)>|\[\/THINK\])/i
+const openingTag = String.raw`(?:<(?:${names.join('|')})>|\[THINK\])`
+const closingTag = String.raw`(?:</(?:${names.join('|')})>|\[/THINK\])`
+const opening = new RegExp(`^${openingTag}`, 'i')
+/** Not between quotation marks or as code, as in a text about these tags; what follows may be yet to come. */
+const closing = new RegExp(`(?<closing>(?<![\`'"“‘])${closingTag}|${closingTag}(?![\`'"”’]|$))`, 'i')
+const closedAtEnd = new RegExp(`${closingTag}$`, 'i')
 /** A text that names the opening tag first is about such tags. */
-const aboutThoughts = new RegExp(`${closing.source}|<(?:think|thinking|thought)>|\\[THINK\\]`, 'i')
+const aboutThoughts = new RegExp(`${closing.source}|${openingTag}`, 'i')
 const longestTag = Math.max(...tags.map(tag => tag.length))
 
 /**
@@ -48,6 +51,8 @@ class Block implements ThinkBlock {
   #state: State = 'start'
   /** Not looked at yet, or perhaps the beginning of a tag. */
   #rest = ''
+  /** The last character before that. */
+  #last = ''
   /** The text so far, while a closing tag may follow it. */
   #text = ''
   #isHeld: boolean
@@ -68,6 +73,8 @@ class Block implements ThinkBlock {
   }
 
   end(): void {
+    // Nothing follows that could quote it.
+    if (closedAtEnd.test(this.#rest)) this.take('\n')
     if (this.#state === 'watching') this.release()
     if (this.#rest === '' || this.#state === 'gap') return
     if (this.#state === 'thinking') this.#sink.think(this.#rest)
@@ -89,13 +96,14 @@ class Block implements ThinkBlock {
   }
 
   private thinking(): void {
-    const tag = closing.exec(this.#rest)
+    const tag = closing.exec(this.#last + this.#rest)
     if (tag === null) {
       this.#passOn(thought => this.#sink.think(thought))
       return
     }
-    if (tag.index > 0) this.#sink.think(this.#rest.slice(0, tag.index))
-    this.#rest = this.#rest.slice(tag.index + tag[0].length)
+    const at = tag.index - this.#last.length
+    if (at > 0) this.#sink.think(this.#rest.slice(0, at))
+    this.#rest = this.#rest.slice(at + tag[0].length)
     this.#move('gap')
   }
 
@@ -106,10 +114,8 @@ class Block implements ThinkBlock {
 
   private watching(): void {
     const mayHaveTag = this.#rest.includes('<') || this.#rest.includes('[')
-    // Only then: taking the last character of a text that grew in pieces copies all of it.
-    const last = mayHaveTag ? this.#text.slice(-1) : ''
-    const tag = mayHaveTag ? aboutThoughts.exec(last + this.#rest) : null
-    if (tag?.groups?.closing !== undefined) this.#takeBack(tag.index - last.length, tag[0])
+    const tag = mayHaveTag ? aboutThoughts.exec(this.#last + this.#rest) : null
+    if (tag?.groups?.closing !== undefined) this.#takeBack(tag.index - this.#last.length, tag[0])
     else if (this.#text.length > maxCharacters || tag !== null) {
       this.release()
       this.#move('answer')
@@ -140,7 +146,9 @@ class Block implements ThinkBlock {
     const at = this.#rest.length - beginningOfTag(this.#rest)
     const passed = this.#rest.slice(0, at)
     this.#rest = this.#rest.slice(at)
-    if (passed !== '') pass(passed)
+    if (passed === '') return
+    this.#last = passed.slice(-1)
+    pass(passed)
   }
 }
 

@@ -42,7 +42,11 @@ export function createToolCalls(tools: readonly string[] = []) {
       const delta = readDelta(value)
       characters += sizeOf(delta)
       if (characters > maxCharacters) throw new UnreadableAnswer('The tool calls have no end.')
-      if (!isRepeated(drafts, delta)) append(continued(drafts, delta) ?? begun(drafts), delta)
+      const last = drafts.at(-1)
+      if (last !== undefined && continuesName(last, delta, tools)) {
+        last.name = `${last.name}${delta.name}`
+        append(last, delta)
+      } else if (!isRepeated(drafts, delta)) append(continued(drafts, delta) ?? begun(drafts), delta)
     },
 
     /** The calls in order. Throws if one has no name. */
@@ -75,11 +79,21 @@ function continued(drafts: readonly Draft[], delta: Delta): Draft | undefined {
   return isOtherCall && delta.input.trim() === '' && mayBeWhole ? undefined : draft
 }
 
-/** Servers may repeat a call as a whole once it is complete. */
-function isRepeated(drafts: readonly Draft[], { id, name, input }: Delta): boolean {
-  if (id === undefined || name === undefined) return false
-  const known = drafts.find(draft => draft.id === id && draft.name === name)
-  return known?.progress.isCompleteObject() === true && known.input === input && !isPlaceholder(input)
+/** A name may come in pieces, too: together they are the beginning of a tool's name, and the second alone is none. */
+function continuesName(last: Draft, { index, id, name }: Delta, tools: readonly string[]): boolean {
+  if (last.name === undefined || name === undefined || !last.progress.isBlank()) return false
+  if (index !== last.index || (id !== undefined && id !== last.id) || tools.includes(name)) return false
+  const joined = last.name + name
+  return tools.some(tool => tool.startsWith(joined))
+}
+
+/** Servers may repeat a call, or its arguments, as a whole once it is complete. */
+function isRepeated(drafts: readonly Draft[], delta: Delta): boolean {
+  const { id, name, input } = delta
+  if (isPlaceholder(input) || (id === undefined && name !== undefined)) return false
+  const isSame = (draft: Draft) => draft.id === id && draft.name === name
+  const draft = name === undefined ? known(drafts, delta) : drafts.find(isSame)
+  return draft?.progress.isCompleteObject() === true && draft.input === input
 }
 
 /**
@@ -137,7 +151,7 @@ function readDelta(value: unknown): Delta {
     index: countOf(index),
     id: wordOf(id),
     name: wordOf(name),
-    input: isFields(input) ? JSON.stringify(input) : (textOf(input) ?? ''),
+    input: typeof input === 'object' && input !== null ? JSON.stringify(input) : (textOf(input) ?? ''),
     extra: isFields(extra) ? (extra as JSONObject) : undefined,
   }
 }

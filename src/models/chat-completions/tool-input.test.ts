@@ -29,7 +29,7 @@ test.each([
   ['very long', `{"a":"${'x'.repeat(200_001)}\n"}`],
 ])('%s stays as it is', (_, input) => expect(readableInput(input)).toBe(input))
 
-test.each(['{}', ' { } ', 'null', '"null"', '""', '"{}"'])('%j stands for no arguments', input =>
+test.each(['{}', ' { } ', '[]', '[ ]', 'null', '"null"', '""', '"{}"'])('%j stands for no arguments', input =>
   expect(isPlaceholder(input)).toBe(true),
 )
 test.each(['', ' ', '{', '{"a":{}}', '"a"', '0'])('%j does not', input =>

@@ -1,6 +1,6 @@
-/** Sent by some servers before the real arguments, or for none. */
+/** Sent by some servers before the real arguments, or for none: PHP writes `[]`. */
 export function isPlaceholder(input: string): boolean {
-  return input.length < 20 && /^\s*(\{\s*\}|null|"null"|""|"\{\}")\s*$/.test(input)
+  return input.length < 20 && /^\s*(\{\s*\}|\[\s*\]|null|"null"|""|"\{\}")\s*$/.test(input)
 }
 
 /** How often arguments may be encoded as a string. */

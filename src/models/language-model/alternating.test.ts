@@ -7,6 +7,13 @@ const written: Record<string, PromptMessage> = {
   u: { role: 'user', content: [{ type: 'text', text: 'u' }] },
   a: { role: 'assistant', content: [{ type: 'text', text: 'a' }] },
   c: { role: 'assistant', content: [{ type: 'tool-call', toolCallId: '1', toolName: 'f', input: {} }] },
+  q: {
+    role: 'assistant',
+    content: [
+      { type: 'reasoning', text: 'q' },
+      { type: 'tool-call', toolCallId: '1', toolName: 'f', input: {} },
+    ],
+  },
   t: {
     role: 'tool',
     content: [{ type: 'tool-result', toolCallId: '1', toolName: 'f', output: { type: 'text', value: 't' } }],
@@ -54,6 +61,7 @@ test.each([
   ['suctau', 's ur a u'],
   ['suactu', 's u a ru'],
   ['suau', 's u a u'],
+  ['suqtau', 's ur a u'],
 ])('without tools, %s becomes %s', (letters, expected) => {
   expect(shape(withoutTools(prompt(letters)))).toBe(expected)
 })

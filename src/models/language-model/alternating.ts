@@ -50,7 +50,7 @@ export function withoutTools(prompt: readonly PromptMessage[]): PromptMessage[] 
     prompt.flatMap((message): PromptMessage[] => {
       if (message.role === 'assistant') {
         const content = message.content.filter(part => part.type !== 'tool-call')
-        return content.length === 0 ? [] : [{ ...message, content }]
+        return content.some(({ type }) => type === 'text') ? [{ ...message, content }] : []
       }
       if (message.role !== 'tool') return [message]
       const texts = message.content.flatMap(part => (part.type === 'tool-result' ? [resultText(part)] : []))

@@ -100,6 +100,19 @@ const wordings: Record<string, [server: string, status: number, error: object | 
       400,
       'The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length, or provide a shorter input',
     ],
+    ...[
+      ['SGLang', "The input (5000 tokens) is longer than the model's context length (4096 tokens)."],
+      [
+        'TGI',
+        'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 9 `max_new_tokens`',
+      ],
+      ['TGI', 'Input validation error: `inputs` must have less than 4095 tokens. Given: 5000'],
+      ['Cohere', 'too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000.'],
+      ['Moonshot', 'Invalid request: Your request exceeded model token limit: 8192'],
+      ['Zhipu', 'Prompt exceeds max length'],
+      ['Fireworks', 'The prompt is too long: 5000, model maximum context length: 4096'],
+      ['xAI', "This model's maximum prompt length is 131072 but the request contains 537812 tokens."],
+    ].map(([server = '', message]): [string, number, object] => [server, 422, { message, code: null }]),
     ['LM Studio', 400, 'Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)'],
     [
       'OpenRouter',

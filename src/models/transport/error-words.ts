@@ -50,7 +50,9 @@ const wordings: readonly (readonly [WordedKind, RegExp])[] = [
       /prompt is too long|prompt too long|input is too (large|long)|request too large for|too large for model/,
       /greater than the context length|context the overflows|n_keep \(?\d+\)? >= n_ctx/,
       /reduce the length of|max_tokens must be at least 1, got -/,
-      /input token count[^\n]{0,40}exceeds|range of input length should be/,
+      /input token count[^\n]{0,40}exceeds|range of input length should be|(input|prompt) (length )?[^.\n]{0,20}exceeds (the )?max(imum)?[ _]length/,
+      /longer than the model'?s?[^.\n]{0,20} context|exceeded model token limit|tokens in the prompt cannot exceed/,
+      /`inputs` (tokens \+ `max_new_tokens` must be|must have less than)/,
     ),
   ],
   [
@@ -78,6 +80,10 @@ function anyOf(...patterns: readonly RegExp[]): RegExp {
 export function kindByWords(evidence: string): WordedKind | undefined {
   return wordings.find(([, words]) => words.test(evidence))?.[0]
 }
+
+/** An end, or a sentence on it, that a filter has caused; Google's service adds its own behind `content_filter: `. */
+export const filteredEnd =
+  /(^|ended with )(content[_-]filter|refusal|safety|sensitive|recitation|prohibited_content|blocklist|spii)\b/i
 
 export const noSuchModel =
   /model[^\n]{0,220}(not found|not exist|not a valid)|(unknown|invalid|no such|not a valid) model/i

@@ -1,5 +1,5 @@
 import { AppError } from '#platform/errors.ts'
-import { kindByWords, noSuchModel, statusOfMessage } from './error-words.ts'
+import { filteredEnd, kindByWords, noSuchModel, statusOfMessage } from './error-words.ts'
 
 /** The model that failed, for the error message; and how to remove its credentials from what is logged. */
 export interface FailedModel {
@@ -148,7 +148,7 @@ const tooLong = /context[ _](length|window)|too long|too many (input )?tokens|to
 
 function kindOf({ name, message, status, evidence, isPage }: Failure, { modelId }: FailedModel): Kind {
   if (/JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody/.test(name)) return 'unreadable'
-  if (name === 'EmptyAnswer') return /content_filter|safety|sensitive/i.test(evidence) ? 'filtered' : 'empty'
+  if (name === 'EmptyAnswer') return filteredEnd.test(message) ? 'filtered' : 'empty'
   const worded = isPage || (status !== undefined && status < 400) ? undefined : kindByWords(evidence)
   if (worded !== undefined) return worded
   if (status === undefined) return /API/.test(name) ? 'unreachable' : 'unavailable'

@@ -192,7 +192,9 @@ class Turn {
     this.#toolsUnsupported ||= Object.values(providerMetadata ?? {}).some(
       ({ toolsUnsupported }) => toolsUnsupported === true,
     )
-    this.#isCutOff ||= finishReason.unified === 'length'
+    const { unified, raw } = finishReason
+    // A refusal stops by itself, and is whole.
+    this.#isCutOff ||= unified === 'length' || (unified === 'content-filter' && raw !== 'stop')
   }
 
   async #call(calls: readonly ModelToolCall[]): Promise<void> {
