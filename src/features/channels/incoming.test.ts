@@ -680,8 +680,16 @@ it('conversations on channels are at most 1,000, and stand beside those held her
   await stage.app.service.infrastructure.agentDatabases.use(agent.id, ({ db }) =>
     db.insertInto('conversations').values(rows).execute(),
   )
+  await using receiver = await startWebhookReceiver(() => ({ status: 200 }))
+  await stage.app.call('POST', `${agent.path}/webhooks`, {
+    body: { url: receiver.url, events: ['conversation.evicted'] },
+  })
   await agent.telegram({ chat, text: 'Hello' })
   await stage.pass(2 * second)
+  await stage.pass(second)
+  expect(receiver.received.map(({ body }) => JSON.parse(body).data)).toMatchObject([
+    { conversation_id: 'c50', channel: 'whatsapp' },
+  ])
   const total = async (query: string) => {
     const list = `${agent.path}/chat/conversations?limit=1000${query}`
     const { body } = await stage.app.call<ConversationList>('GET', list)

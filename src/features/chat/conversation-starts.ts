@@ -64,15 +64,15 @@ export function createConversationStarts(needs: Dependencies) {
     const most = channel === undefined ? own : heldOnChannels
     const evicted = await evictConversations(transaction, most - 1, conversation)
     const evictedAt = timestamp(clock)
-    for (const conversationId of evicted)
+    for (const { id, channel: evictedFrom } of evicted)
       await outbox.emit('conversation.evicted', {
-        ...{ agent_id: agentId, conversation_id: conversationId, evicted_at: evictedAt },
-        ...originOf({ channel }),
+        ...{ agent_id: agentId, conversation_id: id, evicted_at: evictedAt },
+        ...originOf({ channel: evictedFrom ?? undefined }),
       })
     if (!(await insertConversation(transaction, conversation, { most, ...begun })))
       throw conflict(`All ${most} conversations are being processed. Try again when one has finished.`)
-    const [evictedConversationId] = evicted
-    return evictedConversationId === undefined ? {} : { evictedConversationId }
+    const [first] = evicted
+    return first === undefined ? {} : { evictedConversationId: first.id }
   }
 
   return {

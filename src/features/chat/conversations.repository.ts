@@ -156,20 +156,19 @@ const deleteSurplus = prepareQuery((database: Database, value: ValueOf<'now' | '
             ),
         ),
     )
-    .returning('id'),
+    .returning(['id', 'channel']),
 )
 
 /**
  * Deletes the conversations of the same kind with the oldest activity that are not locked, until no more than `most` are
- * left or all that are left are locked. Returns their ids.
+ * left or all that are left are locked. Returns those that are gone.
  */
 export async function evictConversations(
   database: Database,
   most: number,
   { channel, createdAt: now }: Pick<Conversation, 'channel' | 'createdAt'>,
-): Promise<string[]> {
-  const evicted = await deleteSurplus(database, { most, now, onChannel: Number(channel !== undefined) })
-  return evicted.map(({ id }) => id)
+): Promise<{ id: string; channel: string | null }[]> {
+  return await deleteSurplus(database, { most, now, onChannel: Number(channel !== undefined) })
 }
 
 export async function conversationIds(database: Database): Promise<string[]> {
