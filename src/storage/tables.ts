@@ -20,7 +20,7 @@ import { knowledgeTables } from './tables/knowledge.ts'
 import { mcpTables } from './tables/mcp.ts'
 import { outboxSuspects, outboxTables } from './tables/outbox.ts'
 import { paymentClaimTables } from './tables/payment-claims.ts'
-import { deliveryTables, paymentTables } from './tables/payments.ts'
+import { deliveryTables, earlyChangeTables, paymentTables } from './tables/payments.ts'
 import { rateLimitTables } from './tables/rate-limits.ts'
 import { scheduleTables } from './tables/schedules.ts'
 import { sourceTables } from './tables/sources.ts'
@@ -67,6 +67,7 @@ export const agentTables = {
   '0022-channel-edits': columnsOnly,
   '0023-readable-runs': columnsOnly,
   '0024-deliveries': deliveryTables,
+  '0025-early-payment-changes': earlyChangeTables,
 }
 
 type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>

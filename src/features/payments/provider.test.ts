@@ -363,6 +363,48 @@ describe('what becomes of a payment', () => {
         'settled',
         '5.00',
       ],
+      [
+        'refunded twice, of which one fails, as the refunds alone say',
+        of => [
+          of.paid(1),
+          of.refund(10, 'refund.created', 're_1', 500, 'succeeded'),
+          of.refund(10, 'refund.created', 're_2', 300, 'pending'),
+          of.refund(30, 'refund.failed', 're_2', 300, 'failed'),
+        ],
+        'settled',
+        '5.00',
+      ],
+      [
+        'refunds that are together more than was paid',
+        of => [
+          of.paid(1),
+          of.refund(10, 'refund.created', 're_1', 1200, 'succeeded'),
+          of.refund(10, 'refund.created', 're_2', 1200, 'succeeded'),
+        ],
+        'settled',
+        '12.00',
+      ],
+      [
+        'captured in part, refunded in part, and disputed',
+        of => [
+          of.captured(1, 1000),
+          of.refund(10, 'refund.created', 're_1', 400, 'succeeded'),
+          of.dispute(20, 'created', 'needs_response', 600),
+        ],
+        'disputed',
+        '4.00',
+        '10.00',
+      ],
+      [
+        'captured twice, and refunded by more than the first',
+        of => [
+          of.captured(1, 1000),
+          of.refund(10, 'refund.created', 're_1', 1500, 'succeeded'),
+          of.captured(8, 1999),
+        ],
+        'settled',
+        '15.00',
+      ],
       ['refunded by more than was paid', of => [of.paid(1), of.refunded(10, 2500)], 'settled', '0.00'],
       [
         'a refund of more than was paid',
@@ -439,10 +481,10 @@ describe('what becomes of a payment', () => {
     async (name, messages, state, refunded, amount = '19.99') => {
       const { call, transactions, send } = await newAgent()
       const every = 'state=pending&state=settled&state=failed&state=refunded&state=disputed'
-      // Changes of a payment mean nothing before it is known: the provider repeats no message, so its own comes first.
       const orders = [
         (all: object[]) => all,
-        ([first = {}, ...rest]: object[]) => [first, ...rest.toReversed()],
+        (all: object[]) => all.toReversed(),
+        ([first = {}, ...rest]: object[]) => [...rest, first],
       ]
       for (const [at, order1] of orders.entries()) {
         await call('POST', '/provider/checkout', { ...order, ...addresses, description: `${name} ${at}` })
@@ -455,7 +497,7 @@ describe('what becomes of a payment', () => {
           amount,
         })
       }
-      expect(await transactions(every)).toHaveLength(2)
+      expect(await transactions(every)).toHaveLength(3)
     },
   )
 

@@ -115,6 +115,23 @@ export const paymentTables = declareAgentTables({
   },
 })
 
+/** Refunds and disputes that were reported before their payment was. */
+export const earlyChangeTables = declareAgentTables({
+  early_payment_changes: {
+    sql: hidden,
+    columns: {
+      event_id: text,
+      /** One of the payment's keys; null if it was named by none. */
+      payment_key: textOrNull,
+      /** JSON. */
+      change: text,
+      created_at: text,
+    },
+    key: ['event_id'],
+    indexes: { payment_key: ['payment_key'], created_at: ['created_at'] },
+  },
+})
+
 /** Apart from the resources, since models of the agent could give away what is sold. */
 export const deliveryTables = declareAgentTables({
   x402_deliveries: {

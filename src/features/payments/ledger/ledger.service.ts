@@ -27,7 +27,7 @@ import type {
 } from './ledger.schema.ts'
 import type { LedgerEntry, PaymentChange, PaymentReport } from './merge-transaction.ts'
 import { isIncome, mergeTransaction, newTransaction, reportOf } from './merge-transaction.ts'
-import { exceeds } from './reversals.ts'
+import { exceeds, mergeReversals } from './reversals.ts'
 
 type Database = Kysely<AgentTables>
 export type PaymentOutbox = Outbox<PaymentEvents>
@@ -67,7 +67,7 @@ export function createLedger({ transact, onResolved, clock, ids, log }: Dependen
   ) {
     const known = await recognise(transaction, change)
     if (known === undefined) return undefined
-    if (exceeds(change.reversals ?? {}, known.amount)) {
+    if (exceeds(mergeReversals(known.reversals, change.reversals ?? {}), known)) {
       log.warn(
         { agentId, transactionId: known.id, keys: change.keys },
         'refused a refund or dispute above its payment',

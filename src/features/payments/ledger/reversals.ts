@@ -12,8 +12,8 @@ export interface Reversals {
     /** It was reported because the payment has changed, so that it holds failures of the same second. */
     isChange?: boolean
   }
-  /** Single refunds, by id: when each was made or, for one that failed, when it did. */
-  refunds?: Record<string, { at: number; amount: string; hasFailed: boolean }>
+  /** Single refunds, by id: when each was made and, for one that failed, when it did. */
+  refunds?: Record<string, { at: number; amount: string; failedAt?: number }>
   /** By id. */
   disputes?: Record<string, { at: number; amount: string; state: 'open' | 'won' | 'lost' }>
 }
@@ -22,7 +22,11 @@ export interface Reversals {
 export function mergeReversals(one: Reversals, other: Reversals): Reversals {
   return {
     ...latestTotal(one, other),
-    refunds: mergeById(one.refunds, other.refunds, (known, next) => !known.hasFailed && next.hasFailed),
+    refunds: mergeById(
+      one.refunds,
+      other.refunds,
+      (known, next) => next.failedAt !== undefined && known.failedAt === undefined,
+    ),
     disputes: mergeById(one.disputes, other.disputes, (known, next) =>
       known.state === 'open'
         ? next.state !== 'open' || next.at > known.at
@@ -57,10 +61,12 @@ function mergeById<Part>(
 
 /** The part that has gone back in all. */
 export function refundedOf({ total, refunds = {} }: Reversals, currency: string): string {
-  return Object.values(refunds).reduce((sum, { at, amount, hasFailed }) => {
-    if (total !== undefined && (at < total.at || (at === total.at && (total.isChange || !hasFailed))))
-      return sum
-    return hasFailed ? subtract(sum, amount, currency) : add(sum, amount, currency)
+  return Object.values(refunds).reduce((sum, { at, amount, failedAt }) => {
+    const isInTotal = total !== undefined && at <= total.at
+    if (failedAt === undefined) return isInTotal ? sum : add(sum, amount, currency)
+    const isTakenOut =
+      total !== undefined && (failedAt < total.at || (failedAt === total.at && total.isChange))
+    return isInTotal && !isTakenOut ? subtract(sum, amount, currency) : sum
   }, total?.amount ?? '0')
 }
 
@@ -68,8 +74,9 @@ export function isDisputed({ disputes = {} }: Reversals): boolean {
   return Object.values(disputes).some(({ state }) => state !== 'won')
 }
 
-/** Whether any part is more than the payment. */
-export function exceeds({ total, refunds = {}, disputes = {} }: Reversals, amount: string): boolean {
-  const parts = [...(total ? [total] : []), ...Object.values(refunds), ...Object.values(disputes)]
-  return parts.some(part => compare(part.amount, amount) > 0)
+/** Whether a dispute, or the refunds together, are more than the payment. */
+export function exceeds(reversals: Reversals, payment: { amount: string; currency: string }): boolean {
+  const disputed = Object.values(reversals.disputes ?? {}).map(({ amount }) => amount)
+  const parts = [...disputed, refundedOf(reversals, payment.currency)]
+  return parts.some(part => compare(part, payment.amount) > 0)
 }

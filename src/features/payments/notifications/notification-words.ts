@@ -19,6 +19,13 @@ export const unsure = new RegExp(
   [
     String.raw`\b(?:not|never|nothing|without|unless|if|once|when|until|whether|expected|awaiting|upcoming|on hold|instead of)\b|n['’]t\b`,
     String.raw`\bno (?:payment|money|funds|deposit|credit|transfer)|\b(?:will|would|should|could|can|may|might|to) (?:then )?be\b|as soon as|un(?:paid|confirmed)`,
+    String.raw`\b(?:would|will) (?:have|receive|get)\b|\bto (?:have|receive|get|claim) (?:\S+ ){0,4}\S*\d|\bsubject to\b|\bprovided that\b|\b(?:provision|condition)al|\bafter (?:approval|review|verif|clear)`,
+    String.raw`\b(?:cannot|unable|refused|reject|bounced|blocked|denied|unsuccessful|disputed|voided|uncleared|in escrow|taken back|under review)`,
+    String.raw`\b(?:is|are|was|been|being|but|still) (?:held|frozen|suspended)\b|\bbe(?:ing)? processed|\b(?:is|are|still) processing|\bby mistake|\bin error\b|\bon (?:its|their) way|\barriving|\bis due\b`,
+    String.raw`\b(?:please|minimum|must) deposit|^\s*no (?:[a-z]{3} ?|[^a-z\s\d]{1,3})\d|\b0 confirmations`,
+    String.raw`vorbehalt|\bnach (?:prüfung|freigabe|bestätigung)|\bst(?:eht|ehen) (?:noch )?aus\b|in bearbeitung|irrtümlich|zurückgewiesen|abgelehnt|gesperrt|unterwegs|angekündigt|avisiert`,
+    String.raw`en cours de|à condition|bonne fin|après (?:validation|vérification)|\bprovisoire|refusé|bloqué|\bprévu|en (?:proceso|trámite)|em processamento|\brecibirá|\breceberá`,
+    String.raw`\bsuje?i?to a\b|bloquead|retenid|recusad|\bprevist|buon fine|in (?:elaborazione|arrivo|behandeling)|rifiutat|sospes|onder voorbehoud|geweigerd|geblokkeerd|warunkow|odrzucon|wstrzyman`,
     String.raw`\b(?:nicht|kein\w*|nie|noch|falls|wenn|sobald|sofern|wird|werden|würde\w*|erwartet\w*|ausstehend\w*|ohne)\b`,
     String.raw`\b(?:pas|jamais|aucun\w*|si|lorsque|quand|sera|seront|sous réserve|sans)\b|dès que`,
     String.raw`\bno (?:se|ha|has|han|hemos|fue|recib)|\b(?:nunca|jamás|cuando|será|serán|aún|ningún|sin)\b|\b(?:não|nenhum\w*|quando|ainda|sem)\b`,

@@ -141,6 +141,7 @@ function paidByCharge(charge: object, moment: Moment): Meaning | undefined {
   const keys = keysOf({ id: charge.id, payment_intent: charge.payment_intent ?? null })
   const decimals = providerDecimals(currency)
   const paid = amount_captured ?? amount
+  if (paid === 0) return undefined
   const refunded = amount_refunded ?? 0
   if (refunded > paid) return { problem: `${refunded} of ${paid} refunded` }
   const total = { ...moment, amount: fromUnits(refunded, decimals) }
@@ -160,7 +161,7 @@ function refundedBy(refund: object, { at }: Moment): Meaning | undefined {
   const { id, status, created = at } = refund
   const hasFailed = status === 'failed' || status === 'canceled'
   if (!hasFailed && status !== 'succeeded' && status !== 'pending') return undefined
-  const made = { at: hasFailed ? at : created, amount: amountOf(refund), hasFailed }
+  const made = { at: created, amount: amountOf(refund), ...(hasFailed && { failedAt: at }) }
   return { change: { keys: keysIn(refund), reversals: { refunds: { [id]: made } } } }
 }
 

@@ -3,6 +3,7 @@ import type { AgentTables } from '#storage/tables.ts'
 
 type Database = Kysely<AgentTables>
 export type RequestRow = Selectable<AgentTables['provider_requests']>
+export type EarlyChange = Selectable<AgentTables['early_payment_changes']>
 
 export async function findRequest(
   database: Database,
@@ -54,12 +55,27 @@ export async function findEvent(database: Database, id: string): Promise<string 
   return row?.answer
 }
 
-/** @param keptSince what is older can't come again; ISO 8601. */
+/** @param keptSince what is older can't come again, nor can its payment; ISO 8601. */
 export async function insertEvent(
   database: Database,
   event: Selectable<AgentTables['provider_events']>,
   keptSince: string,
 ): Promise<void> {
-  await database.deleteFrom('provider_events').where('created_at', '<', keptSince).execute()
+  for (const table of ['provider_events', 'early_payment_changes'] as const)
+    await database.deleteFrom(table).where('created_at', '<', keptSince).execute()
   await database.insertInto('provider_events').values(event).execute()
+}
+
+export async function keepEarlyChange(database: Database, change: EarlyChange): Promise<void> {
+  await database.insertInto('early_payment_changes').values(change).execute()
+}
+
+/** Removes the changes that were reported before the payment with these keys; returns them in the order of their coming. */
+export async function takeEarlyChanges(database: Database, keys: readonly string[]): Promise<EarlyChange[]> {
+  const taken = await database
+    .deleteFrom('early_payment_changes')
+    .where('payment_key', 'in', keys)
+    .returningAll()
+    .execute()
+  return taken.toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1))
 }

@@ -6,8 +6,17 @@ import type { Log } from '#platform/logging/log.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Ledger, PaymentOutbox } from '../ledger/ledger.service.ts'
+import type { PaymentChange } from '../ledger/merge-transaction.ts'
 import type { PaymentEvents } from '../payments.events.ts'
-import { answerRequest, findCheckout, findEvent, insertEvent } from './provider.repository.ts'
+import type { EarlyChange } from './provider.repository.ts'
+import {
+  answerRequest,
+  findCheckout,
+  findEvent,
+  insertEvent,
+  keepEarlyChange,
+  takeEarlyChanges,
+} from './provider.repository.ts'
 import type { WebhookAnswer } from './provider.schema.ts'
 import type { Approval, Meaning, ProviderEvent } from './provider-events.ts'
 import { approves, meaningOf } from './provider-events.ts'
@@ -23,18 +32,28 @@ interface Dependencies {
   log: Log
 }
 
+type Payment = Exclude<Meaning, { problem: string }>
+
 /** Each event has its effect once, in one transaction with its id; repeated, it is answered as before. */
 export function createWebhookService({ agentDatabases, transact, ledger, clock, log }: Dependencies) {
+  /** A change that fits no payment yet is kept: the payment, or more of it, may be reported later. */
   async function pay(
     transaction: Kysely<AgentTables>,
     outbox: PaymentOutbox,
     agentId: string,
-    meaning: Exclude<Meaning, { problem: string }>,
+    { meaning, ...event }: Pick<EarlyChange, 'event_id' | 'created_at'> & { meaning: Payment },
   ) {
-    const entry =
+    const changes =
       'report' in meaning
-        ? await ledger.record(transaction, outbox, agentId, meaning.report)
-        : await ledger.change(transaction, outbox, agentId, meaning.change)
+        ? await takeEarlyChanges(transaction, meaning.report.keys)
+        : [{ ...event, ...earlyChange(meaning.change) }]
+    let entry =
+      'report' in meaning ? await ledger.record(transaction, outbox, agentId, meaning.report) : undefined
+    for (const reported of changes) {
+      const changed = await ledger.change(transaction, outbox, agentId, JSON.parse(reported.change))
+      if (changed === undefined) await keepEarlyChange(transaction, reported)
+      entry ??= changed
+    }
     const checkout = entry && (await findCheckout(transaction, entry.id))
     if (checkout === undefined) return
     const status = ('session' in meaning && meaning.session) || 'complete'
@@ -54,7 +73,12 @@ export function createWebhookService({ agentDatabases, transact, ledger, clock, 
           { agentId: agent.agentId, event: event.id, problem: meaning.problem },
           'refused an event of the payment provider',
         )
-      else if (meaning !== undefined) await pay(transaction, outbox, agent.agentId, meaning)
+      else if (meaning !== undefined)
+        await pay(transaction, outbox, agent.agentId, {
+          meaning,
+          event_id: event.id,
+          created_at: row.created_at,
+        })
       if (meaning !== undefined || approved !== undefined)
         await insertEvent(transaction, row, new Date(clock.now() - keptMs).toISOString())
       return answer
@@ -68,6 +92,10 @@ export function createWebhookService({ agentDatabases, transact, ledger, clock, 
 }
 
 export type WebhookService = ReturnType<typeof createWebhookService>
+
+function earlyChange(change: PaymentChange): Pick<EarlyChange, 'payment_key' | 'change'> {
+  return { payment_key: change.keys[0] ?? null, change: JSON.stringify(change) }
+}
 
 /** The session as it is from now on; what was not known of it stays so. */
 function ended(kept: string | null, status: 'complete' | 'expired'): string {
