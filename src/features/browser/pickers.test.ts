@@ -95,7 +95,7 @@ describe('a list', () => {
     expect(first).toMatchObject({
       ...{
         kind: 'list',
-        label: expect.stringContaining('Colour'),
+        label: 'Colour of the car',
         omitted: 0,
         rows_from: 50,
         row_height: 23,

@@ -17,6 +17,7 @@ interface FieldElement {
   size: number
   options?: ArrayLike<FieldOption>
   selectedIndex: number
+  innerText: string
   labels?: ArrayLike<{ innerText: string }>
   ariaLabel: string | null
   shadowRoot: FieldRoot | null
@@ -123,7 +124,8 @@ export const popupFields = {
       return { label: cut(label), disabled: isDisabled, group: cut(group?.label), selected }
     })
     return {
-      label: cut(field.ariaLabel ?? field.labels?.[0]?.innerText),
+      // A label around a list has its options in its text.
+      label: cut(field.ariaLabel ?? field.labels?.[0]?.innerText.replace(field.innerText, '').trim()),
       value: all.length > 0 ? '' : cut(field.value),
       limits: { min: cut(field.min), max: cut(field.max), step: cut(field.step) },
       options,
