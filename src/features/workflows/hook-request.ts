@@ -10,6 +10,8 @@ type Input = Record<string, unknown>
 
 const decompress = promisify(gunzip)
 
+const maxFields = 2_000
+
 /** They say who calls, or pay, which is nothing that a workflow has to know. */
 const secretHeaders = ['authorization', 'cookie', 'proxy-authorization', 'payment-signature', 'x-payment']
 
@@ -62,8 +64,13 @@ interface Body {
 
 const readers: Record<Kind, (body: Body) => unknown> = {
   json: body => body.readJson(body.request, textOf(body)),
-  form: body => fieldsOf(new URLSearchParams(inUtf8(body))),
-  multipart: async ({ bytes, contentType }) => {
+  form: body => {
+    requireFewFields(body, '&')
+    return fieldsOf(new URLSearchParams(inUtf8(body)))
+  },
+  multipart: async body => {
+    const { bytes, contentType } = body
+    requireFewFields(body, `--${/boundary="?([^";,\s]+)/i.exec(contentType)?.[1] ?? ''}`)
     const form = await new Response(bytes, { headers: { 'content-type': contentType } })
       .formData()
       .catch(() =>
@@ -83,6 +90,16 @@ const readers: Record<Kind, (body: Body) => unknown> = {
     }
     return body.readJson(body.request, text)
   },
+}
+
+/** Counted before they are read, since a field costs far more time than its bytes. */
+function requireFewFields({ bytes }: Body, separator: string): void {
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  let count = 0
+  for (let at = body.indexOf(separator); at !== -1; at = body.indexOf(separator, at + separator.length)) {
+    count += 1
+    if (count > maxFields) throw invalid('body', `must not hold more than ${maxFields} fields`)
+  }
 }
 
 /** A field that comes more than once is a list. */

@@ -100,6 +100,8 @@ describe('a body', () => {
     [400, 'application/json', '{"__proto__":{"a":1}}', /__proto__/],
     [400, form, '__proto__=1', /__proto__/],
     [400, form, 'n=Stra%DFe', /not valid utf-8/],
+    [400, form, 'a&'.repeat(500_000), /more than 2000 fields/],
+    [400, formData, multipart(...Array<string>(3_000).fill(part('a', ''))), /more than 2000 fields/],
     [400, 'application/problem+json', '{"a":"\\u0000"}', /U\+0000/],
     [400, form, 'a=%00', /U\+0000/],
     [400, 'text/plain', 'a\0b', /U\+0000/],
