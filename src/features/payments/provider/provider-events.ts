@@ -45,24 +45,22 @@ const chargeSchema = Type.Object({
   metadata,
 })
 
-const refundSchema = Type.Object({
+/** Of a refund or a dispute. */
+const partOfCharge = {
   id: Type.String(),
   charge: text,
   payment_intent: text,
   amount: Type.Integer({ minimum: 0 }),
   currency: Type.String(),
+}
+
+const refundSchema = Type.Object({
+  ...partOfCharge,
   status: text,
   created: Type.Optional(Type.Integer()),
 })
 
-const disputeSchema = Type.Object({
-  id: Type.String(),
-  charge: text,
-  payment_intent: text,
-  amount: Type.Integer({ minimum: 0 }),
-  currency: Type.String(),
-  status: Type.String(),
-})
+const disputeSchema = Type.Object({ ...partOfCharge, status: Type.String() })
 
 const authorizationSchema = Type.Object({
   pending_request: Type.Object({ amount: Type.Integer(), currency: Type.String() }),
