@@ -14,6 +14,7 @@ import { createMcp } from '#features/mcp/mcp.feature.ts'
 import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.ts'
 import { createPayments } from '#features/payments/payments.feature.ts'
 import { createSchedules } from '#features/schedules/schedules.feature.ts'
+import { createSignIn } from '#features/sign-in/sign-in.feature.ts'
 import { createSources } from '#features/sources/sources.feature.ts'
 import { createSql } from '#features/sql/sql.feature.ts'
 import { createTools } from '#features/tools/tools.feature.ts'
@@ -64,6 +65,7 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
     return feature
   }
   const access = add(createAccess(infrastructure))
+  add(createSignIn(infrastructure))
   const agents = add(await createAgents(infrastructure, access))
   const sql = add(createSql(infrastructure, agents))
   const browser = add(createBrowser(infrastructure, { ...access, ...agents }))

@@ -29,6 +29,7 @@ const layers: Record<string, readonly string[]> = {
 /** Which other features a feature may enter, through its doors: only features above it in this table. */
 const features: Record<string, readonly string[]> = {
   access: [],
+  'sign-in': [],
   agents: ['access'],
   sql: ['agents'],
   browser: ['agents', 'access'],

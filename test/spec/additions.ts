@@ -21,6 +21,11 @@ export const additions = [
     why: 'The reader loads its script and the description from here, not from elsewhere.',
   },
   {
+    route: 'GET /api/auth/me',
+    area: 'agents',
+    why: 'A console learns who its caller is and what is open to all.',
+  },
+  {
     route: 'GET /api/agents/{id}/settings',
     area: 'agents',
     why: 'What was set can be read, with what does not work together.',
