@@ -25,7 +25,7 @@ export async function makeAgent(app: Callable, { name, headers = {} }: NewAgent 
 
 interface NewRole {
   email: string
-  role: 'viewer' | 'admin' | 'owner'
+  role: 'chat' | 'viewer' | 'admin' | 'owner'
   /** Name an owner of the agent. */
   headers: Record<string, string>
 }

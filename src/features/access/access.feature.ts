@@ -12,18 +12,20 @@ import type { AccessService } from './access.service.ts'
 import { createAccessService } from './access.service.ts'
 import { createAccessWatch } from './access-watch.ts'
 import { createDecision, registerAgentRelease } from './authorize.ts'
+import type { Identify } from './caller.ts'
+import { identifyInTurn } from './caller.ts'
 import { createCallerSignal } from './caller-signal.ts'
 import type { ConnectionAccess } from './connection-access.ts'
 import { createConnectionAccess } from './connection-access.ts'
 import { createGateway } from './gateway.ts'
-import type { Identify } from './identify.ts'
-import { identifyAsDeveloper, identifyByGateway, identifyNobody } from './identify.ts'
+import { identifyAsDeveloper, identifyByGateway } from './identify.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 import { lessForPages, refuseOtherSites } from './web-pages.ts'
 
 /** How often to look for changes by other processes to who may use an agent, in milliseconds. */
 const lookAgainMs = 5_000
 
+export type { Caller, Identify } from './caller.ts'
 export type { ConnectionAccess } from './connection-access.ts'
 
 export interface AccessFeature extends Feature {
@@ -36,6 +38,8 @@ export interface AccessFeature extends Feature {
   connections: ConnectionAccess
   /** Lets callers without a role buy calls. */
   sellBy(gateOf: FindGate): void
+  /** Lets people be callers by the sessions that they have signed in to. */
+  signInBy(identify: Identify): void
 }
 
 /** Who may do what. Its hooks decide every request to a route that is registered after them. */
@@ -49,7 +53,12 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
     clock,
     ids,
   })
-  const identify = identifyFor(configuration, clock, log)
+  let identifyBySession: Identify = () => undefined
+  const identify = identifyInTurn([
+    ...byGateway(configuration, clock, log),
+    request => identifyBySession(request),
+    ...byDeveloper(configuration),
+  ])
   const publicAccess = publicAccessFor(configuration)
   const connections = createConnectionAccess({ identify, publicAccess, access, watch })
   let gateOf: FindGate = async () => undefined
@@ -57,9 +66,12 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
     access,
     disabled: watch.notify,
     connections,
-    callerSignal: isDisabled => createCallerSignal({ access, watch, isDisabled, log }),
+    callerSignal: isDisabled => createCallerSignal({ identify, access, watch, isDisabled, log }),
     sellBy(given) {
       gateOf = given
+    },
+    signInBy(given) {
+      identifyBySession = given
     },
     routes(app) {
       const decision = createDecision({
@@ -69,8 +81,8 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
         agentDatabases,
         gateOf: (request, reply) => gateOf(request, reply),
       })
-      registerAccess(app, decision)
       registerAgentRelease(app)
+      registerAccess(app, decision)
       registerAccessRoutes(app, access)
     },
   }
@@ -78,12 +90,14 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
 
 type Configuration = Infrastructure['configuration']
 
-function identifyFor({ gateway, devUser, baseUrl }: Configuration, clock: Clock, log: Log): Identify {
-  if (gateway !== undefined) {
-    const identify = identifyByGateway(gateway.header, createGateway(gateway, clock, log))
-    return refuseOtherSites(identify, gateway.header, baseUrl)
-  }
-  return devUser === undefined ? identifyNobody : identifyAsDeveloper(devUser)
+function byGateway({ gateway, baseUrl }: Configuration, clock: Clock, log: Log): Identify[] {
+  if (gateway === undefined) return []
+  const identify = identifyByGateway(gateway.header, createGateway(gateway, clock, log))
+  return [refuseOtherSites(identify, gateway.header, baseUrl)]
+}
+
+function byDeveloper({ devUser }: Configuration): Identify[] {
+  return devUser === undefined ? [] : [identifyAsDeveloper(devUser)]
 }
 
 function publicAccessFor({ host, baseUrl, gateway, publicAccess }: Configuration): PublicAccessOf {

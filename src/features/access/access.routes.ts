@@ -27,6 +27,7 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
     name: 'addAdmin',
     summary: 'Add a user with a role on the agent',
     access: 'owner',
+    byKey: false,
     opensAgent: false,
     body: newAdminSchema,
     answer: adminSchema,
@@ -36,6 +37,7 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
     name: 'removeAdmin',
     summary: "Remove a user's role on the agent",
     access: 'owner',
+    byKey: false,
     opensAgent: false,
     handle: ({ params }) => access.removeAdmin(params.id, params.adminId),
   })

@@ -7,7 +7,7 @@ import { unstorable } from '#platform/http/requests/storable-text.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { AccessRepository } from './access.repository.ts'
 import type { AdminEntry, NewAdmin } from './access.schema.ts'
-import type { User } from './gateway.ts'
+import type { Caller } from './caller.ts'
 import type { Permission, PublicAccess } from './policy.ts'
 import { publicPermissions, publicRoles } from './policy.ts'
 import type { KnownRole } from './role-memory.ts'
@@ -17,8 +17,8 @@ import { readRolesAnew, rememberRoles } from './role-memory.ts'
 export const defaultAgentId = 'default'
 
 /** The caller, and its permission where it has no role. */
-interface Caller {
-  user: User | undefined
+interface Asked {
+  caller: Caller
   publicAccess: PublicAccess
 }
 
@@ -39,13 +39,13 @@ export function createAccessService(needs: Dependencies) {
   function permissionBy(
     found: KnownRole | undefined,
     agentId: string,
-    { user, publicAccess }: Caller,
+    { caller, publicAccess }: Asked,
   ): Permission {
     if (found === undefined) throw notFound('Agent')
     if (found.role !== null) return found.role
     if (agentId === defaultAgentId) return publicPermissions[publicAccess]
     throw new AccessDenied(
-      `Access denied: ${user?.email} has no role on this agent. Ask one of its owners for one.`,
+      `Access denied: ${caller.user?.email} has no role on this agent. Ask one of its owners for one.`,
     )
   }
 
@@ -54,8 +54,9 @@ export function createAccessService(needs: Dependencies) {
      * The permission of a caller on an agent. The answer does not show which agents exist:
      * without a user a missing agent is refused like a closed one; a user gets NOT_FOUND.
      */
-    permissionOn(agentId: string, caller: Caller): Permission | Promise<Permission> {
-      const { user, publicAccess } = caller
+    permissionOn(agentId: string, asked: Asked): Permission | Promise<Permission> {
+      const { publicAccess } = asked
+      const { user } = asked.caller
       if (user === undefined) {
         if (agentId === defaultAgentId) return publicPermissions[publicAccess]
         throw new AccessDenied('Access denied: only the agent "default" is open to callers without a user.')
@@ -64,12 +65,12 @@ export function createAccessService(needs: Dependencies) {
       if (issue !== undefined) throw invalid('id', issue)
       const found = roles.find(agentId, user.email)
       return found instanceof Promise
-        ? found.then(role => permissionBy(role, agentId, caller))
-        : permissionBy(found, agentId, caller)
+        ? found.then(role => permissionBy(role, agentId, asked))
+        : permissionBy(found, agentId, asked)
     },
 
     /** Whether a user has an entry on the agent, or needs none. */
-    async hasRole(agentId: string, { user }: Caller): Promise<boolean> {
+    async hasRole(agentId: string, { caller: { user } }: Asked): Promise<boolean> {
       if (user === undefined || unstorable(agentId) !== undefined) return false
       if (user.isDeveloper && agentId === defaultAgentId) return true
       return ((await roles.find(agentId, user.email))?.role ?? null) !== null
@@ -79,7 +80,7 @@ export function createAccessService(needs: Dependencies) {
     forgetRoles: () => roles.forget(),
 
     /** The agents on which the user has an entry, with the role; without a user the public one. */
-    listOwnAgents({ user, publicAccess }: Caller, parameters: ListParameters) {
+    listOwnAgents({ caller: { user }, publicAccess }: Asked, parameters: ListParameters) {
       if (user !== undefined) return repository.listOwnAgents(user.email, parameters)
       return repository.listPublicAgents(defaultAgentId, publicRoles[publicAccess], parameters)
     },

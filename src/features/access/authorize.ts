@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { anonymous, currentActor } from '#platform/actor.ts'
 import { currentOwner } from '#platform/current-owner.ts'
 import { AccessDenied } from '#platform/errors.ts'
 import type { Decision } from '#platform/http/access.ts'
@@ -9,16 +10,15 @@ import { registerGates } from '#platform/http/gate.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import type { AccessService } from './access.service.ts'
 import { defaultAgentId } from './access.service.ts'
-import type { User } from './gateway.ts'
-import type { Identify } from './identify.ts'
-import type { Permission, PublicAccess } from './policy.ts'
-import { allows, isAgentAccess, refusal } from './policy.ts'
+import type { Caller, FindCaller } from './caller.ts'
+import { actorFor, callerStill, noCaller } from './caller.ts'
+import type { AgentAccess, PublicAccess } from './policy.ts'
+import { allows, chatRefusal, isAgentAccess, keyRefusal, refusal } from './policy.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The calling user; undefined for callers without one. */
-    user: User | undefined
+    caller: Caller
     /** The caller's permission on the agent `default` without a role on it. */
     publicAccess: PublicAccess
     /** The agent in the path, with its open database; set on every route that has an access on an agent and opens it. */
@@ -31,7 +31,7 @@ declare module 'fastify' {
 }
 
 interface Dependencies {
-  identify: Identify
+  identify: FindCaller
   publicAccess: PublicAccessOf
   access: AccessService
   agentDatabases: AgentDatabases
@@ -53,22 +53,28 @@ export function createDecision({
     return (await service.hasRole(agentIdOf(request), request)) ? undefined : await gateOf(request, reply)
   }
 
-  async function requirePermission(request: FastifyRequest, access: Permission): Promise<void> {
+  async function requirePermission(request: FastifyRequest, access: AgentAccess): Promise<void> {
     const agentId = agentIdOf(request)
     const found = service.permissionOn(agentId, request)
     const permission = found instanceof Promise ? await found : found
     const isPage = request.publicAccess === 'page'
-    if (!allows(permission, access))
-      throw new AccessDenied(refusal(access, agentId === defaultAgentId, isPage))
+    if (!allows(permission, access, request.routeOptions.config.chat))
+      throw new AccessDenied(
+        permission === 'chat' ? chatRefusal : refusal(access, agentId === defaultAgentId, isPage),
+      )
     request.isAdmin = allows(permission, 'admin')
   }
 
   return {
     async decide(request, reply, access) {
       const identified = identify(request)
-      request.user = identified instanceof Promise ? await identified : identified
+      const caller = identified instanceof Promise ? await identified : identified
+      request.caller = caller
+      request.actor = actorFor(caller)
       request.publicAccess = publicAccess(request)
-      if (access === 'user' && request.user === undefined)
+      if (caller.key !== undefined && request.routeOptions.config.byKey === false)
+        throw new AccessDenied(keyRefusal)
+      if (access === 'user' && caller.user === undefined)
         throw new AccessDenied(
           'Access denied: this needs a user. Sign in through the identity gateway, or set DEV_USER while developing. ' +
             'Requests of web pages of another origin never act as that user.',
@@ -87,6 +93,7 @@ export function createDecision({
     },
 
     async decideAgain(request: FastifyRequest, access: Access) {
+      request.caller = await callerStill(request, identify)
       if (isAgentAccess(access) && request.gate === undefined) await requirePermission(request, access)
     },
   }
@@ -105,12 +112,21 @@ function afterBoth(callback: () => void) {
 
 /** Prepares requests for the decision; every handler's answer, or failure, passes `onSend`. */
 export function registerAgentRelease(app: App): void {
-  app.decorateRequest('user', undefined)
+  app.decorateRequest('caller')
+  app.decorateRequest('actor')
+  app.addHook('onRequest', (request, _reply, done) => {
+    // Stays for routes that are open, as these do not look at any proof.
+    request.caller = noCaller
+    request.actor = anonymous
+    done()
+  })
   app.decorateRequest('publicAccess', 'read')
   app.decorateRequest('agent')
   app.decorateRequest('isAdmin', false)
   app.decorateRequest('agentAnswered')
-  app.addHook('preHandler', (request, _reply, done) => currentOwner.run(agentIdOf(request), done))
+  app.addHook('preHandler', (request, _reply, done) =>
+    currentActor.run(request.actor, () => currentOwner.run(agentIdOf(request), done)),
+  )
   registerGates(app)
   app.addHook('onSend', (request, _reply, payload, done) => {
     request.agentAnswered?.()

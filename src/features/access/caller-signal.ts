@@ -5,10 +5,13 @@ import { clientSignal, whenClosed } from '#platform/http/closing.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AccessService } from './access.service.ts'
 import type { AccessWatch } from './access-watch.ts'
-import type { Permission } from './policy.ts'
+import type { FindCaller } from './caller.ts'
+import { callerStill } from './caller.ts'
+import type { AgentAccess } from './policy.ts'
 import { allows, isAgentAccess } from './policy.ts'
 
 interface Dependencies {
+  identify: FindCaller
   access: Pick<AccessService, 'permissionOn'>
   watch: AccessWatch
   isDisabled(agentId: string): Promise<boolean>
@@ -19,13 +22,15 @@ interface Dependencies {
  * For requests that take long. Aborts when the client goes away before it was answered, and, with an error that says so,
  * when the caller may no longer make the request, or the agent is disabled or deleted.
  */
-export function createCallerSignal({ access, watch, isDisabled, log }: Dependencies): SignalOf {
+export function createCallerSignal({ identify, access, watch, isDisabled, log }: Dependencies): SignalOf {
   /** Why the request must end; what callers without a user may do, or have paid for, cannot be taken away. */
-  async function refusalOf(caller: FastifyRequest, agentId: string, needed: Permission) {
+  async function refusalOf(request: FastifyRequest, agentId: string, needed: AgentAccess) {
     try {
-      const isFree = caller.user === undefined || caller.gate !== undefined
-      const mayStill = isFree || allows(await access.permissionOn(agentId, caller), needed)
-      return mayStill ? undefined : roleTakenAway()
+      const caller = await callerStill(request, identify)
+      if (caller.via === 'none' || request.gate !== undefined) return undefined
+      const { publicAccess, routeOptions } = request
+      const permission = await access.permissionOn(agentId, { caller, publicAccess })
+      return allows(permission, needed, routeOptions.config.chat) ? undefined : roleTakenAway()
     } catch (error) {
       if (error instanceof AccessDenied) return roleTakenAway()
       // The agent was deleted.

@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { AccessService } from './access.service.ts'
 import type { AccessWatch } from './access-watch.ts'
-import type { Identify } from './identify.ts'
+import type { FindCaller } from './caller.ts'
+import { actorFor } from './caller.ts'
 import { allows } from './policy.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 
 interface Dependencies {
-  identify: Identify
+  identify: FindCaller
   publicAccess: PublicAccessOf
   access: Pick<AccessService, 'permissionOn'>
   watch: AccessWatch
@@ -31,9 +32,11 @@ export function createConnectionAccess(needs: Dependencies): ConnectionAccess {
   const { identify, publicAccess, access, watch } = needs
   return {
     async callerOf(request, agentId) {
-      const user = await identify(request)
-      const permission = await access.permissionOn(agentId, { user, publicAccess: publicAccess(request) })
-      return { email: user?.email, isAdmin: allows(permission, 'admin') }
+      const caller = await identify(request)
+      request.caller = caller
+      request.actor = actorFor(caller)
+      const permission = await access.permissionOn(agentId, { caller, publicAccess: publicAccess(request) })
+      return { email: caller.user?.email, isAdmin: allows(permission, 'admin') }
     },
     watch: watch.watch,
   }

@@ -5,16 +5,8 @@ import { emailAddress, inOneCase } from '#platform/email-address.ts'
 import { AppError } from '#platform/errors.ts'
 import { unstorable } from '#platform/http/requests/storable-text.ts'
 import type { Log } from '#platform/logging/log.ts'
+import type { User } from './caller.ts'
 import { createKeyFinder } from './gateway-keys.ts'
-
-/** A person named by the identity gateway, or by the development setting. */
-export interface User {
-  /** In one case, see `inOneCase`. */
-  email: string
-  name: string | undefined
-  /** Named by the development setting: it counts as an admin of the agent `default`. */
-  isDeveloper?: true
-}
 
 export interface GatewaySettings {
   jwksUrl: string

@@ -1,26 +1,23 @@
 import type { FastifyRequest } from 'fastify'
 import { isLoopback } from '#platform/network.ts'
+import type { Caller, Identify, User } from './caller.ts'
 import { isCrossOrigin } from './cross-origin.ts'
-import type { User, VerifyToken } from './gateway.ts'
-
-/**
- * Finds out who sends a request: a user, or none. Returns at once if there is nothing to wait for. Throws UNAUTHORIZED
- * for a token that is not to be trusted.
- */
-export type Identify = (request: FastifyRequest) => User | undefined | Promise<User | undefined>
+import type { VerifyToken } from './gateway.ts'
 
 /** The scheme before a token in a header's value (RFC 6750, section 2.1). */
 const bearer = /^Bearer +/i
 
-/** With a gateway its header alone decides; other headers that name a person are never looked at. */
+/** A token without an e-mail address names no user. */
 export function identifyByGateway(header: string, verify: VerifyToken): Identify {
   const name = header.toLowerCase()
   const beforeToken = name === 'authorization' ? bearer : ''
+  const callerOf = (user: User | undefined): Caller | undefined => user && { user, via: 'gateway' }
   return request => {
     const token = request.headers[name]
     // Proxies send an empty header for no user.
     if (token === undefined || token === '') return undefined
-    return verify((Array.isArray(token) ? token.join(',') : token).replace(beforeToken, ''))
+    const user = verify((Array.isArray(token) ? token.join(',') : token).replace(beforeToken, ''))
+    return user instanceof Promise ? user.then(callerOf) : callerOf(user)
   }
 }
 
@@ -29,12 +26,10 @@ export function identifyByGateway(header: string, verify: VerifyToken): Identify
  * with another origin, or under a name that only points at this machine (DNS rebinding).
  */
 export function identifyAsDeveloper(email: string): Identify {
-  const user: User = { email, name: undefined, isDeveloper: true }
-  return request => (isOwnRequest(request) ? user : undefined)
+  const caller: Caller = { user: { email, name: undefined, isDeveloper: true }, via: 'developer' }
+  return request => (isOwnRequest(request) ? caller : undefined)
 }
 
 function isOwnRequest({ headers }: FastifyRequest): boolean {
   return isLoopback(URL.parse(`http://${headers.host}`)?.hostname ?? '') && !isCrossOrigin(headers)
 }
-
-export const identifyNobody: Identify = () => undefined

@@ -1,30 +1,38 @@
 import type { Access } from '#platform/http/app.ts'
 
 /** The roles that an admin entry can give an e-mail address on an agent. */
-export const roles = ['owner', 'admin', 'viewer'] as const
+export const roles = ['owner', 'admin', 'viewer', 'chat'] as const
 export type Role = (typeof roles)[number]
 
 /** The permission of callers without a user on the agent `default`; `page` is `chat` for a web page of another site. */
 export type PublicAccess = 'full' | 'chat' | 'page' | 'read'
 
-/** Permissions on an agent; each includes the ones before it. */
-const permissions = ['viewer', 'chatter', 'admin', 'owner'] as const
+/** Permissions on an agent; each includes the ones before it, but for `chat`, which opens only routes that say so. */
+const permissions = ['chat', 'viewer', 'chatter', 'admin', 'owner'] as const
 export type Permission = (typeof permissions)[number]
+/** Of routes on an agent. */
+export type AgentAccess = Extract<Access, Permission>
 
 export const publicPermissions = { full: 'admin', chat: 'chatter', page: 'chatter', read: 'viewer' } as const
 
 /** The role nearest to the public permission: a caller who may chat may do more than a viewer, but there is no role for that. */
 export const publicRoles = { full: 'admin', chat: 'viewer', page: 'viewer', read: 'viewer' } as const
 
-/** Whether a permission is enough for a route of an agent. */
-export function allows(permission: Permission, access: Extract<Access, Permission>): boolean {
+/** Whether a permission is enough for a route of an agent; `chat` says that the route is open to the role of that name. */
+export function allows(permission: Permission, access: AgentAccess, chat = false): boolean {
+  if (permission === 'chat') return chat
   return permissions.indexOf(permission) >= permissions.indexOf(access)
 }
 
 /** Whether a route's access is one on an agent, so that a permission on that agent decides. */
-export function isAgentAccess(access: Access): access is Permission {
+export function isAgentAccess(access: Access): access is AgentAccess {
   return (permissions as readonly Access[]).includes(access)
 }
+
+export const chatRefusal =
+  'Access denied: the role "chat" sends messages, and sees the conversations that it began. Ask an owner for the role "viewer".'
+export const keyRefusal =
+  'Access denied: an API key manages neither keys nor admins, invitations and sessions. Sign in as a person.'
 
 /** Why access was refused, in words that say what to do. */
 export function refusal(access: Access, isDefaultAgent: boolean, isForeignPage: boolean): string {

@@ -6,8 +6,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { AccessDenied } from '#platform/errors.ts'
 import { isLoopback } from '#platform/network.ts'
+import type { Identify } from './caller.ts'
 import { isCrossOrigin } from './cross-origin.ts'
-import type { Identify } from './identify.ts'
 import type { PublicAccess } from './policy.ts'
 
 /** The permission of requests on the agent `default` without a role on it. */
@@ -53,9 +53,9 @@ export function refuseOtherSites(identify: Identify, header: string, baseUrl: st
   return request => {
     const found = identify(request)
     if (!mayBeForged(request)) return found
-    return Promise.resolve(found).then(user => {
-      if (user !== undefined) throw new AccessDenied(forged)
-      return user
+    return Promise.resolve(found).then(caller => {
+      if (caller !== undefined) throw new AccessDenied(forged)
+      return caller
     })
   }
 }

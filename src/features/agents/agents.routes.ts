@@ -23,7 +23,7 @@ export function registerAgentRoutes(app: App, agents: AgentsService): void {
     query: agentListQuery,
     rows: 'agents',
     of: agentSummarySchema,
-    handle: ({ user, query }) => agents.list(user?.email, query),
+    handle: ({ caller, query }) => agents.list(caller.user?.email, query),
   })
   routes.create('', {
     name: 'createAgent',
@@ -31,7 +31,7 @@ export function registerAgentRoutes(app: App, agents: AgentsService): void {
     access: 'user',
     body: newAgentSchema,
     answer: createdAgentSchema,
-    handle({ user, body }) {
+    handle({ caller: { user }, body }) {
       if (user === undefined) throw new AccessDenied('Access denied: this needs a user.')
       return agents.create(body, user.email)
     },

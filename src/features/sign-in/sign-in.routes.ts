@@ -13,9 +13,9 @@ export function registerSignInRoutes(app: App, { version }: { version: string })
       '`user` is null for callers without one, and `via` then, too. `public_access` is the power of such callers on the ' +
       'agent `default`.',
     access: 'anyone',
-    handle: ({ user, publicAccess }) => ({
+    handle: ({ caller: { user, via }, publicAccess }) => ({
       user: user === undefined ? null : { email: user.email, name: user.name ?? null },
-      via: viaOf(user),
+      via: viaOf(via),
       public_access: publicAccess === 'page' ? 'chat' : publicAccess,
       version,
     }),
@@ -23,7 +23,7 @@ export function registerSignInRoutes(app: App, { version }: { version: string })
   })
 }
 
-function viaOf(user: FastifyRequest['user']): 'dev_user' | 'gateway' | null {
-  if (user === undefined) return null
-  return user.isDeveloper ? 'dev_user' : 'gateway'
+function viaOf(via: FastifyRequest['caller']['via']) {
+  if (via === 'none') return null
+  return via === 'developer' ? ('dev_user' as const) : via
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import { labelOf } from '#platform/actor.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
 import { idempotencyKeyOf } from '#platform/http/requests/idempotency-key.ts'
@@ -95,9 +96,9 @@ export function registerExecutionRoutes(app: App, executions: ExecutionsService)
     summary: 'Approve or reject a node that waits for approval',
     body: decisionSchema,
     answer: successSchema,
-    async handle({ agent, params, body, user }) {
+    async handle({ agent, params, body, actor }) {
       const { executionId, nodeId } = params
-      await executions.resume(agent, { executionId, nodeId, ...body, by: user?.email ?? 'anonymous' })
+      await executions.resume(agent, { executionId, nodeId, ...body, by: labelOf(actor) ?? 'anonymous' })
       return { success: true }
     },
   })

@@ -37,6 +37,10 @@ declare module 'fastify' {
     operationId?: string
     /** False for a route on an agent that needs nothing of its database: one that can't be opened is no obstacle. */
     opensAgent?: false
+    /** Whether the route is open to the role `chat`, which is closed out of all others. */
+    chat?: true
+    /** False for a route that no API key may call, whatever its role. */
+    byKey?: false
     /** The path by which an agent may sell this call to callers without a role; `*` for what stands for that in the URL. */
     soldAs?: string
     /** False for a route that stores nothing although its method is not GET: it is served while the disk is full. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { currentActor } from '../actor.ts'
 import type { Clock } from '../clock.ts'
 import { currentOwner } from '../current-owner.ts'
 import type { Disk } from '../disk.ts'
@@ -275,7 +276,10 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
     const { agentDatabases, clock, log } = this.#needs
     const { agentId, entry } = job
     try {
-      await agentDatabases.use(agentId, agent => currentOwner.run(agentId, () => this.#runLeased(agent, job)))
+      await agentDatabases.use(agentId, agent =>
+        // Not the one whose request happened to wake the agent up: jobs name theirs themselves.
+        currentActor.run(undefined, () => currentOwner.run(agentId, () => this.#runLeased(agent, job))),
+      )
     } catch (error) {
       // The lease runs out, and the entry is found again; that of a deleted agent has gone with it.
       if (!isGone(error))

@@ -1,3 +1,4 @@
+import { labelOf } from '#platform/actor.ts'
 import type { App } from '#platform/http/app.ts'
 import { successSchema } from '#platform/http/responses/answers.ts'
 import { routesBelow } from '#platform/http/routes.ts'
@@ -27,9 +28,9 @@ export function registerTakeoverRoutes(app: App, { takeovers, browser }: Depende
     ...drives,
     body: newTakeoverSchema,
     answer: requestedTakeoverSchema,
-    async handle({ agent, params, body, user }) {
+    async handle({ agent, params, body, actor }) {
       const session = await browser.open(agent, params.sessionId)
-      const { takeover, link } = await takeovers.request(agent, session, body, user?.email ?? 'api')
+      const { takeover, link } = await takeovers.request(agent, session, body, labelOf(actor) ?? 'api')
       const { id: takeover_id, status } = takeover
       return { takeover_id, status, takeover_url: link.url, expires_at: link.expires_at }
     },
