@@ -62,7 +62,7 @@ const repositoryTests = [
   'src/features/mcp/mcp.test.ts',
   'src/features/payments/{ledger,provider,selling}.test.ts',
   'src/features/schedules/schedules.test.ts',
-  'src/features/sources/{sources,crawl/crawl}.test.ts',
+  'src/features/sources/{contents,sources,crawl/crawl}.test.ts',
   'src/features/sources/{fetching/database-source,jobs/*}.test.ts',
   'src/features/tools/{concurrent-changes,tools}.test.ts',
   'src/features/webhooks/{deliveries,webhooks}.test.ts',

@@ -21,6 +21,7 @@ const expected: Record<ErrorCode, [status: number, fault: AppError['fault']]> = 
   PAYMENT_PENDING: [409, 'user'],
   PAYLOAD_TOO_LARGE: [413, 'user'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'user'],
+  RANGE_NOT_SATISFIABLE: [416, 'user'],
   ACTION_TIMEOUT: [408, 'user'],
   PROVIDER_REFUSED: [422, 'user'],
   RATE_LIMITED: [429, 'user'],

@@ -21,6 +21,7 @@ const catalogue = {
   PAYMENT_PENDING: { status: 409, fault: 'user' },
   PAYLOAD_TOO_LARGE: { status: 413, fault: 'user' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, fault: 'user' },
+  RANGE_NOT_SATISFIABLE: { status: 416, fault: 'user' },
   ACTION_TIMEOUT: { status: 408, fault: 'user' },
   PROVIDER_REFUSED: { status: 422, fault: 'user' },
   RATE_LIMITED: { status: 429, fault: 'user' },

@@ -31,6 +31,16 @@ export const additions = [
     why: 'What was set can be read, with what does not work together.',
   },
   {
+    route: 'GET /api/agents/{id}/sources/{sourceId}/file',
+    area: 'sources',
+    why: 'A person opens the document that an answer cites.',
+  },
+  {
+    route: 'GET /api/agents/{id}/sources/{sourceId}/text',
+    area: 'sources',
+    why: 'A person sees a passage in the text around it.',
+  },
+  {
     route: 'GET /api/agents/{id}/chat/approvals',
     area: 'chat',
     why: 'A person sees which calls wait for approval.',

@@ -13,7 +13,7 @@ interface ErrorRow {
 
 /** Every status that the service answers with; 204 only to a CORS preflight. */
 export const statusCodes = [
-  200, 201, 204, 400, 401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 500, 503, 507,
+  200, 201, 204, 400, 401, 402, 403, 404, 408, 409, 413, 415, 416, 422, 429, 500, 503, 507,
 ] as const
 
 export const errorRows = [

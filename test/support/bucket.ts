@@ -35,6 +35,7 @@ interface BucketRequest {
   method: string
   key: string
   query: URLSearchParams
+  range: string | undefined
   body: Buffer
 }
 
@@ -90,7 +91,8 @@ async function answer(bucket: TestBucket, request: IncomingMessage, response: Se
   const carryOut = () => {
     if (!isSigned(request)) return failure(403, 'AccessDenied')
     if (name !== bucketName) return failure(404, 'NoSuchBucket')
-    return serve(bucket, { method, key, query: searchParams, body: Buffer.concat(chunks) })
+    const { range } = request.headers
+    return serve(bucket, { method, key, query: searchParams, range, body: Buffer.concat(chunks) })
   }
   const { status, xml, body, headers } = bucket.trouble?.(line) ?? carryOut()
   response.writeHead(status, { ...(xml !== undefined && { 'content-type': 'application/xml' }), ...headers })
@@ -114,11 +116,17 @@ function serve(bucket: TestBucket, request: BucketRequest): BucketAnswer {
   if (key === '' && query.get('list-type') === '2') return list(bucket, query)
   if (query.has('uploads') || query.has('uploadId')) return serveUpload(bucket, request)
   const object = bucket.objects.get(key)
-  if (method === 'GET')
-    return object === undefined ? failure(404, 'NoSuchKey') : { status: 200, body: object }
+  if (method === 'GET') return object === undefined ? failure(404, 'NoSuchKey') : read(object, request.range)
   if (method === 'PUT') bucket.objects.set(key, request.body)
   else bucket.objects.delete(key)
   return { status: method === 'PUT' ? 200 : 204 }
+}
+
+function read(object: Buffer, range: string | undefined): BucketAnswer {
+  const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? []
+  if (from === undefined) return { status: 200, body: object }
+  const headers = { 'content-range': `bytes ${from}-${to}/${object.length}` }
+  return { status: 206, headers, body: object.subarray(Number(from), Number(to) + 1) }
 }
 
 function serveUpload(bucket: TestBucket, { method, key, query, body }: BucketRequest): BucketAnswer {

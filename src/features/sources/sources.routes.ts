@@ -1,14 +1,18 @@
+import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { documentTextSchema } from '#features/knowledge/document-text.service.ts'
 import { AppError } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
 import { acceptForms, readForm } from '#platform/http/requests/multipart.ts'
+import { sendFile } from '#platform/http/responses/byte-range.ts'
 import { routesBelow } from '#platform/http/routes.ts'
 import type { CrawlsService } from './crawls.service.ts'
 import type { FetchedSourcesService } from './fetched-sources.service.ts'
 import { readNewFetched } from './fetching/new-fetched.ts'
 import { newFetchedSchema } from './new-fetched.schema.ts'
+import { readFile, readSourceText } from './source-contents.ts'
 import type { Source } from './sources.schema.ts'
 import {
   createdCrawlSchema,
@@ -17,6 +21,7 @@ import {
   reprocessedSourceSchema,
   sourceListQuery,
   sourceSchema,
+  textQuery,
   uploadForm,
 } from './sources.schema.ts'
 import type { SourcesService } from './sources.service.ts'
@@ -56,6 +61,14 @@ function registerSources(app: App, { sources, crawls }: Dependencies): void {
     answer: sourceSchema,
     handle: ({ agent, params }) => sources.find(agent, params.sourceId),
   })
+  routes.get('/:sourceId/text', {
+    name: 'getSourceText',
+    summary: 'Get the text of a source with its passages',
+    description: 'Offsets are those of passages in search results and answers.',
+    query: textQuery,
+    answer: documentTextSchema,
+    handle: ({ agent, params, query }) => readSourceText(agent, params.sourceId, query),
+  })
   routes.create('/crawl', {
     name: 'crawlWebsite',
     summary: 'Crawl a website, whose pages become a source',
@@ -70,7 +83,33 @@ function registerSources(app: App, { sources, crawls }: Dependencies): void {
     summary: 'Delete a source with its contents',
     handle: ({ agent, params }) => sources.remove(agent, params.sourceId),
   })
+  registerFile(app)
   registerReprocessing(app, { sources, crawls })
+}
+
+const bytes = {
+  content: {
+    'application/octet-stream': { schema: Type.Unsafe<Readable>(Type.String({ format: 'binary' })) },
+  },
+}
+
+function registerFile(app: App): void {
+  app.route({
+    method: 'GET',
+    url: '/api/agents/:id/sources/:sourceId/file',
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'getSourceFile' },
+    schema: {
+      summary: 'Get the uploaded file of a source',
+      description: 'The header `Range` names a part of it.',
+      tags: ['Sources'],
+      params: Type.Object({ id: Type.String(), sourceId: Type.String() }),
+      response: { 200: bytes, 206: bytes },
+    },
+    async handler(request, reply) {
+      sendFile(request, reply, await readFile(request.agent, request.params.sourceId))
+      return reply
+    },
+  })
 }
 
 function registerReprocessing(app: App, { sources, crawls }: Pick<Dependencies, 'sources' | 'crawls'>): void {

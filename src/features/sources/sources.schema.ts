@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { chunkingBounds, chunkingMethods, defaultChunking } from '#documents/chunking/chunking-options.ts'
+import { maxTextLength } from '#features/knowledge/document-text.service.ts'
 import { filterBy, listParameters } from '#platform/http/lists/list-query.ts'
 
 /*
@@ -116,6 +117,20 @@ export const sourceListQuery = Type.Object({
   type: filterBy(Type.Enum([...sourceTypes])),
 })
 export type SourceListQuery = Static<typeof sourceListQuery>
+
+export const textQuery = Type.Object({
+  url: Type.Optional(Type.String({ maxLength: 2_000, description: 'The page. Required for a website.' })),
+  start: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Offset in the text, in UTF-16 code units. Default: 0.' }),
+  ),
+  end: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: `Exclusive. One answer has at most ${maxTextLength.toLocaleString('en')} units.`,
+    }),
+  ),
+})
+export type TextQuery = Static<typeof textQuery>
 
 /** How a new source is to be chunked; that an overlap fits its size is checked by `chunking-form.ts`. */
 export const chunkingWishes = {

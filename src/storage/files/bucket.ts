@@ -35,6 +35,17 @@ export function createFileBucket(settings: BucketSettings): FileBucket {
       return {
         write: (name, content) => write(attempt, keyOf(name), content),
         remove: name => attempt(async client => void (await remove(client, keyOf(name)))),
+        sizeOf: name => attempt(async client => await sizeOf(client, keyOf(name)).catch(unlessMissing)),
+        async *read(name, { start, end }) {
+          // Part by part, since each request has its limit of time, however slowly its reader reads.
+          for (let from = start; from < end; from += partSize) {
+            const to = Math.min(from + partSize, end)
+            yield await attempt(async client => {
+              const answer = await client.getObjectRaw(keyOf(name), false, from, to)
+              return new Uint8Array(await answer.arrayBuffer())
+            })
+          }
+        },
         locate: name => ({ kind: 'bucket', settings, key: keyOf(name) }),
       }
     },
@@ -67,6 +78,15 @@ async function connect({ endpoint, bucket, ...access }: BucketSettings): Promise
     endpoint: `${endpoint.replace(/\/+$/, '')}/${bucket}`,
     requestAbortTimeout: requestLimit,
   })
+}
+
+/** In bytes; of a file that is not empty. An answer to HEAD would have no place for the reason of a failure. */
+async function sizeOf(client: S3mini, key: string): Promise<number> {
+  const answer = await client.getObjectRaw(key, false, 0, 1)
+  await answer.body?.cancel()
+  const [, size] = /\/(\d+)$/.exec(answer.headers.get('content-range') ?? '') ?? []
+  if (size === undefined) throw new Error('the size was not answered')
+  return Number(size)
 }
 
 function prefixOf(agentId: string): string {
@@ -116,6 +136,6 @@ async function* pages(client: S3mini, prefix: string): AsyncGenerator<string[]> 
   } while (next !== undefined)
 }
 
-function unlessMissing(error: unknown): void {
+function unlessMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error
 }

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { sql } from 'kysely'
 import type { AgentTables } from '../tables.ts'
 import type { FileStore } from './file-store.ts'
 import { inParts } from './in-parts.ts'
@@ -25,13 +26,34 @@ export function createDatabaseFiles({ db, path }: Dependencies): FileStore {
     async remove(name) {
       await db.deleteFrom('file_parts').where('file_id', '=', name).execute()
     },
+    async sizeOf(name) {
+      const { size } = await db
+        .selectFrom('file_parts')
+        .select(sql<number | null>`sum(octet_length(content))`.as('size'))
+        .where('file_id', '=', name)
+        .executeTakeFirstOrThrow()
+      return size === null ? undefined : Number(size)
+    },
+    async *read(name, { start, end }) {
+      const first = Math.floor(start / partSize)
+      let at = first * partSize
+      for await (const part of fileParts(db, name, first)) {
+        if (at >= end) return
+        yield part.subarray(Math.max(0, start - at), end - at)
+        at += partSize
+      }
+    },
     locate: name => ({ kind: 'database', database: path, name }),
   }
 }
 
-/** The parts of a file, each read on demand; none if there is no such file. */
-export async function* fileParts(db: Kysely<AgentTables>, name: string): AsyncGenerator<Uint8Array> {
-  for (let number = 0; ; number += 1) {
+/** The parts of a file from the given one, each read on demand; none if there is no such file. */
+export async function* fileParts(
+  db: Kysely<AgentTables>,
+  name: string,
+  first = 0,
+): AsyncGenerator<Uint8Array> {
+  for (let number = first; ; number += 1) {
     const part = await db
       .selectFrom('file_parts')
       .select('content')

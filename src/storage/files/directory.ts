@@ -1,8 +1,9 @@
-import { createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { FileStore } from './file-store.ts'
+import { unlessMissing } from './read-file.ts'
 
 /**
  * Matches the names that this service generates. A database copied from elsewhere may contain others, which could point
@@ -21,6 +22,10 @@ export function createDirectoryFiles(folder: string): FileStore {
     write: async (name, content) =>
       await pipeline(content, createWriteStream(pathOf(name), { mode: 0o600, flush: true })),
     remove: async name => await rm(pathOf(name), { force: true }),
+    sizeOf: async name => (await stat(pathOf(name)).catch(unlessMissing))?.size,
+    async *read(name, { start, end }) {
+      if (start < end) yield* createReadStream(pathOf(name), { start, end: end - 1 })
+    },
     locate: name => ({ kind: 'directory', path: pathOf(name) }),
   }
 }

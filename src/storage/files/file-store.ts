@@ -9,6 +9,10 @@ export interface FileStore {
   write(name: string, content: Readable): Promise<void>
   /** Succeeds if there is no such file. */
   remove(name: string): Promise<void>
+  /** In bytes; undefined if there is no such file. */
+  sizeOf(name: string): Promise<number | undefined>
+  /** The bytes of an existing file from `start` up to, but not including, `end`, a part at a time. */
+  read(name: string, range: { start: number; end: number }): AsyncIterable<Uint8Array>
   /** Where `readStoredFile` finds the file, also from a worker thread. It may contain a secret, so it is never logged. */
   locate(name: string): FileLocation
 }

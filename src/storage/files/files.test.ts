@@ -92,6 +92,22 @@ describe.each<[kind: string, open: () => Promise<Stage>]>([
     },
   )
 
+  it.each([
+    [0, 0],
+    [0, 10],
+    [256 * kibibyte - 3, 256 * kibibyte + 3],
+    [256 * kibibyte, 512 * kibibyte],
+    [600 * kibibyte - 1, 6 * mebibyte],
+    [6 * mebibyte - 1, 6 * mebibyte],
+  ])('are read in part: from byte %i up to %i', async (start, end) => {
+    const bytes = randomBytes(6 * mebibyte)
+    await stage.files.write('one', streamOf(bytes))
+    expect(await stage.files.sizeOf('one')).toBe(bytes.length)
+    expect(await stage.files.sizeOf('none')).toBeUndefined()
+    const parts = await Array.fromAsync(stage.files.read('one', { start, end }))
+    expect(Buffer.compare(Buffer.concat(parts), bytes.subarray(start, end))).toBe(0)
+  })
+
   it('are removed, also where there are none', async () => {
     for (const name of ['one', 'two']) await stage.files.write(name, streamOf(Buffer.from(name)))
     await stage.files.remove('one')
@@ -243,6 +259,8 @@ describe('a bucket that fails', () => {
       () => files.write('one', streamOf(randomBytes(6 * mebibyte))),
       () => files.remove('one'),
       () => readStoredFile(files.locate('one')),
+      () => files.sizeOf('one'),
+      () => Array.fromAsync(files.read('one', { start: 0, end: 9 })),
     ]) {
       const error = await work().catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ code: 'INTERNAL_ERROR', message })

@@ -36,6 +36,6 @@ async function readFromDatabase(path: string, name: string): Promise<Uint8Array 
   }
 }
 
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
+export function unlessMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
 }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
+import { attachment } from '#platform/http/responses/headers.ts'
 import { routesBelow } from '#platform/http/routes.ts'
 import type { OpenSession } from '../sessions/browser-session.ts'
 import { executedSchema, executeSchema } from './actions.schema.ts'
@@ -63,10 +64,7 @@ export function registerActionRoutes(app: App, { actions, browser, maxBytes }: D
       return reply
         .header('content-type', 'application/octet-stream')
         .header('content-length', size)
-        .header(
-          'content-disposition',
-          `attachment; filename*=UTF-8''${encodeURIComponent(name.toWellFormed())}`,
-        )
+        .header('content-disposition', attachment(name))
         .send(stream)
     },
   })

@@ -290,3 +290,15 @@ export async function totalsOf(db: Database, sourceId: string): Promise<CrawlTot
     pageHashes: Object.fromEntries(rows.map(({ url, content_hash }) => [url, content_hash])),
   }
 }
+
+/** The page of a crawled website that is shown under this address; undefined if there is none. */
+export async function findDocument(db: Database, sourceId: string, url: string): Promise<string | undefined> {
+  const page = await db
+    .selectFrom('crawl_pages')
+    .select('document')
+    .where('source_id', '=', sourceId)
+    .where('url', '=', url)
+    .where('content_hash', '!=', noContent)
+    .executeTakeFirst()
+  return page?.document
+}

@@ -11,6 +11,15 @@ const exposedHeaders =
 /** For content that people or programs made: it comes from the origin that people sign in to, and must not act for them. */
 export const sandboxed = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' }
 
+/** The value of `Content-Disposition` for a file to be saved under this name (RFC 8187). */
+export function attachment(name: string): string {
+  const escaped = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    letter => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename*=UTF-8''${escaped}`
+}
+
 /** Gives every answer its headers, and answers preflights at once: before limits and access, since they carry no token. */
 export function registerHeaders(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {
