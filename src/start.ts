@@ -2,11 +2,15 @@ import type { Configuration } from '#configuration/configuration.ts'
 import { settleEnvironment, unknownVariables } from '#configuration/configuration.ts'
 import { systemClock } from '#platform/clock.ts'
 import { randomIds } from '#platform/ids.ts'
+import type { Log } from '#platform/logging/log.ts'
 import { createLog } from '#platform/logging/log.ts'
-import { isLoopback } from '#platform/network.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import type { Service } from './app.ts'
 import { buildService } from './app.ts'
+import { readData } from './doctor/data.ts'
+import { findInData } from './doctor/data-findings.ts'
+import { examine } from './doctor/examine.ts'
+import type { Finding } from './doctor/finding.ts'
 
 /**
  * Connections that may wait to be accepted, unless the system allows fewer. Those beyond are dropped silently, and their
@@ -29,16 +33,34 @@ export async function start(configuration: Configuration): Promise<Service> {
     log,
     createWorkerPool,
   })
-  const { host, port, baseUrl, gateway, publicAccess } = configuration
-  if (!isLoopback(host) && gateway === undefined && (publicAccess ?? 'full') === 'full')
-    log.warn(
-      'Everybody who reaches this address may change the agent "default": set up an identity gateway, or set PUBLIC_ACCESS to chat or read.',
-    )
+  const { host, port, baseUrl } = configuration
+  warn(log, examine(configuration))
   const address = await listen(service, host, port)
   // A line that can't be written is no reason to stop, as it is none for the log.
   process.stdout.on('error', () => {})
   process.stdout.write(`agentstead is ready at ${baseUrl ?? address}\n`)
+  // Not before it is ready: no caller waits for it.
+  void warnOfData(service, configuration)
   return service
+}
+
+/** Logs the faults of agents that `npm run doctor` finds. */
+async function warnOfData({ infrastructure }: Service, configuration: Configuration): Promise<void> {
+  const { platform, agentDatabases, log } = infrastructure
+  try {
+    const data = await readData({
+      platform,
+      withAgent: (id, work) => agentDatabases.use(id, ({ db }) => work(db)),
+    })
+    warn(log, findInData(data, configuration))
+  } catch (error) {
+    // A service that ends meanwhile closes its data.
+    log.debug({ err: error }, 'the data were not examined')
+  }
+}
+
+function warn(log: Log, findings: readonly Finding[]): void {
+  for (const { problem, change } of findings) log.warn(`${problem} ${change}`)
 }
 
 async function listen(service: Service, host: string, port: number): Promise<string> {

@@ -23,6 +23,7 @@ const layers: Record<string, readonly string[]> = {
     'configuration',
     'platform',
   ],
+  doctor: ['infrastructure', 'configuration', 'storage', 'storage/sqlite', 'platform'],
   features: ['infrastructure', 'storage', 'documents', 'models', 'sandbox', 'platform'],
 }
 

@@ -1,0 +1,45 @@
+import type { Configuration } from '#configuration/configuration.ts'
+import type { AgentFacts, DataFacts } from './data.ts'
+import { isExposed, strangersMay } from './exposure.ts'
+import type { Finding } from './finding.ts'
+import { holding } from './finding.ts'
+
+/** The faults that the data show together with the configuration. */
+export function findInData({ agents }: DataFacts, configuration: Configuration): Finding[] {
+  return agents.flatMap(agent => findInAgent(agent, configuration))
+}
+
+function findInAgent(agent: AgentFacts, configuration: Configuration): Finding[] {
+  const { name, isPublic, hasOpenChannels, actingTools, writesSql, hasBrowser } = agent
+  const isOpenToCallers = isPublic && isExposed(configuration) && strangersMay(configuration) !== 'read'
+  if (!isOpenToCallers && !hasOpenChannels) return []
+  const how = isOpenToCallers ? 'without signing in' : 'by a messenger, since channel_senders is everyone'
+  const who = `People who chat with the agent "${name}" ${how}`
+  return holding([
+    [
+      actingTools.length > 0,
+      'stranger',
+      `${who} can make it use tools that act without asking: ${shortened(actingTools)}.`,
+      'Set requiresApproval of these tools to always, or disable them.',
+    ],
+    [
+      writesSql,
+      'stranger',
+      `${who} can make it change its database.`,
+      'Set sql_tool_writes to false in its settings.',
+    ],
+    [
+      hasBrowser,
+      'stranger',
+      `${who} can make it act in a browser, with all that the browser is signed in to.`,
+      'Set browser_tools to false in its settings.',
+    ],
+  ])
+}
+
+const mostNamed = 5
+
+function shortened(names: readonly string[]): string {
+  const left = names.length - mostNamed
+  return names.slice(0, mostNamed).join(', ') + (left > 0 ? ` and ${left} more` : '')
+}

@@ -1,0 +1,77 @@
+import type { Kysely } from 'kysely'
+import type { AgentTables, PlatformTables } from '#storage/tables.ts'
+
+/** The parts of the data that show what others may do. */
+export interface DataFacts {
+  agents: AgentFacts[]
+}
+
+/** An agent that people without a role can talk to. */
+export interface AgentFacts {
+  name: string
+  /** Whether callers without a user reach it, within PUBLIC_ACCESS. */
+  isPublic: boolean
+  /** Whether everyone may write to it by a messenger, instead of its contacts alone. */
+  hasOpenChannels: boolean
+  /** Names of the enabled tools that act outside or run code, and ask nobody first. */
+  actingTools: string[]
+  /** Whether its model may write to its database. */
+  writesSql: boolean
+  /** Whether its model drives browsers. */
+  hasBrowser: boolean
+}
+
+export interface DataReader {
+  platform: Kysely<PlatformTables>
+  /** Calls `work` with the agent's database. */
+  withAgent<Result>(agentId: string, work: (db: Kysely<AgentTables>) => Promise<Result>): Promise<Result>
+}
+
+const mostAgents = 100
+
+/** Reads the agent `default` and those that open a channel to everyone, at most 100. */
+export async function readData({ platform, withAgent }: DataReader): Promise<DataFacts> {
+  const rows = await platform
+    .selectFrom('agents')
+    .select(['id', 'name', 'settings'])
+    .where(({ or, eb }) =>
+      or([eb('id', '=', 'default'), eb('settings', 'like', '%"channel_senders":"everyone"%')]),
+    )
+    .orderBy('created_at')
+    .limit(mostAgents)
+    .execute()
+  const agents: AgentFacts[] = []
+  for (const { id, name, settings } of rows) {
+    const { channel_senders, sql_tool_writes, browser_tools } = JSON.parse(settings) as Record<
+      string,
+      unknown
+    >
+    agents.push({
+      name,
+      isPublic: id === 'default',
+      hasOpenChannels: channel_senders === 'everyone',
+      actingTools: await withAgent(id, readActingTools),
+      writesSql: sql_tool_writes === true,
+      hasBrowser: browser_tools === true,
+    })
+  }
+  return { agents }
+}
+
+async function readActingTools(db: Kysely<AgentTables>): Promise<string[]> {
+  const tools = await db
+    .selectFrom('tools')
+    .select(['name', 'type', 'configuration'])
+    .where('is_enabled', '=', 1)
+    .where('requires_approval', '=', 0)
+    .orderBy('name')
+    .execute()
+  return tools.filter(acts).map(({ name }) => name)
+}
+
+/** HTTP tools that only read, and code that reaches nothing outside its sandbox, change nothing. */
+function acts({ type, configuration }: { type: string; configuration: string }): boolean {
+  const { method = 'GET', code = '' } = JSON.parse(configuration) as { method?: string; code?: string }
+  if (type === 'http') return !['GET', 'HEAD'].includes(method.toUpperCase())
+  return type !== 'javascript' || /\bfetch\b/.test(code)
+}

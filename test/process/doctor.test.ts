@@ -1,0 +1,264 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfiguration } from '#configuration/configuration.ts'
+import { readData } from '../../src/doctor/data.ts'
+import { findInData } from '../../src/doctor/data-findings.ts'
+import { examine } from '../../src/doctor/examine.ts'
+import type { TestApp } from '../support/build-app.ts'
+import { buildApp, testApp } from '../support/build-app.ts'
+import { runProgram } from '../support/run-program.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const doctor = new URL('../../src/doctor.ts', import.meta.url)
+
+function configurationOf(environment: Record<string, string>) {
+  const result = readConfiguration({ DATA_DIR: '/nowhere', ...environment })
+  if ('problems' in result) throw new Error(result.problems.join('\n'))
+  return result.configuration
+}
+
+function found(environment: Record<string, string>): string[] {
+  return examine(configurationOf(environment)).map(({ level, problem }) => `${level}: ${problem}`)
+}
+
+const open = { HOST: '0.0.0.0', PUBLIC_ACCESS: 'read' }
+const gateway = {
+  GATEWAY_JWKS_URL: 'https://id.example/keys',
+  GATEWAY_AUDIENCE: 'agents',
+  GATEWAY_ISSUER: 'https://id.example',
+}
+const behindProxy = { BASE_URL: 'https://agents.example', TRUST_PROXY: '127.0.0.1', PUBLIC_ACCESS: 'read' }
+
+describe('the configuration', () => {
+  it.each<[string, Record<string, string>]>([
+    ['stranger: Everybody who reaches this address may change', { HOST: '0.0.0.0' }],
+    ['stranger: Everybody who reaches this address may change', { HOST: '::', PUBLIC_ACCESS: 'full' }],
+    [
+      'stranger: Everybody who reaches https://a.example may change',
+      { BASE_URL: 'https://a.example', TRUST_PROXY: '127.0.0.1' },
+    ],
+    [
+      'stranger: Who reaches port 8080 of 10.0.0.5 past the identity gateway',
+      { HOST: '10.0.0.5', ...gateway },
+    ],
+    ['stranger: Every web page that somebody visits', { PUBLIC_ACCESS: 'full' }],
+    [
+      'stranger: Everybody whom a proxy lets through acts as me@example.com',
+      { ...behindProxy, DEV_USER: 'me@example.com' },
+    ],
+    [
+      'stranger: The keys of the identity gateway are fetched',
+      { ...gateway, GATEWAY_JWKS_URL: 'http://id.example/keys' },
+    ],
+    ['risk: Tokens of every issuer', { ...gateway, GATEWAY_ISSUER: '' }],
+    [
+      'risk: Passwords, keys and cookies cross the network',
+      { ...behindProxy, BASE_URL: 'http://agents.example' },
+    ],
+    ['risk: Every client may choose the address', { ...open, TRUST_PROXY: '0.0.0.0/0' }],
+    ['risk: Every client may choose the address', { ...open, TRUST_PROXY: '10.0.0.1,::/0' }],
+    ['risk: All people share one rate limit', { ...behindProxy, TRUST_PROXY: '' }],
+    [
+      'risk: Nothing limits how many requests a caller sends (RATE_LIMIT_CHAT)',
+      { ...open, RATE_LIMIT_CHAT: '0' },
+    ],
+    [
+      'stranger: Pages, tools and documents that an agent is given may reach programs on this machine',
+      { ...open, OUTBOUND_ALLOW: '127.0.0.0/8' },
+    ],
+    [
+      'stranger: Pages, tools and documents that an agent is given may reach programs on this machine',
+      { ...open, OUTBOUND_ALLOW: 'localhost' },
+    ],
+    [
+      'stranger: Pages, tools and documents that an agent is given may reach the credentials of the cloud',
+      { OUTBOUND_ALLOW: '169.254.169.254' },
+    ],
+    ['risk: OUTBOUND_ALLOW opens whole networks to agents: 10.0.0.0/8.', { OUTBOUND_ALLOW: '10.0.0.0/8' }],
+    [
+      'risk: All data cross the network to db.example.com',
+      { DATABASE_URL: 'postgres://a:b@db.example.com/agents' },
+    ],
+    [
+      'risk: All data cross the network to 93.184.215.14',
+      { DATABASE_URL: 'postgres://a:b@93.184.215.14/agents?sslmode=prefer' },
+    ],
+    [
+      'risk: Uploaded files cross the network',
+      {
+        FILES_S3_ENDPOINT: 'http://s3.example.com',
+        FILES_S3_BUCKET: 'files',
+        FILES_S3_ACCESS_KEY_ID: 'a',
+        FILES_S3_SECRET_ACCESS_KEY: 'b',
+      },
+    ],
+    [
+      'stranger: Who can read or change the connection to the browser',
+      { BROWSER_CDP_URL: 'ws://browser.example.com', BROWSER_PROXY_HOST: 'agents' },
+    ],
+    ['risk: Replicas talk to each other in the clear', { REPLICA_URL: 'http://93.184.215.14:8080' }],
+    [
+      'risk: Mail, and invitations in it',
+      { SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'agents@example.com' },
+    ],
+    [
+      'risk: The old encryption key is still configured',
+      { ENCRYPTION_KEY_PREVIOUS: Buffer.alloc(32, 'abcdefghijklmnopqr').toString('base64') },
+    ],
+    [
+      'stranger: The encryption key is one that can be guessed',
+      { ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') },
+    ],
+    ['risk: The log holds more than operation needs', { ...open, LOG_LEVEL: 'trace' }],
+  ])('%s …', (expected, environment) => {
+    const findings = found(environment)
+    expect(findings).toHaveLength(1)
+    expect(findings[0]).toContain(expected)
+  })
+
+  it.each<Record<string, string>>([
+    {},
+    { DEV_USER: 'me@example.com', OUTBOUND_ALLOW: '127.0.0.1,localhost', RATE_LIMIT_GENERAL: '0' },
+    { ...behindProxy, ...gateway, SMTP_URL: 'smtps://mail.example.com', MAIL_FROM: 'a@example.com' },
+    {
+      ...open,
+      BASE_URL: 'https://agents.example',
+      TRUST_PROXY: '172.31.250.2',
+      DATABASE_URL: 'postgres://agentstead:x@postgres:5432/agentstead',
+      REPLICA_URL: 'http://agentstead-1:8080',
+      FILES_S3_ENDPOINT: 'http://minio:9000',
+      FILES_S3_BUCKET: 'files',
+      FILES_S3_ACCESS_KEY_ID: 'a',
+      FILES_S3_SECRET_ACCESS_KEY: 'b',
+    },
+    {
+      ...open,
+      DATABASE_URL: 'postgres://a:b@db.example.com/agents?sslmode=verify-full',
+      OUTBOUND_ALLOW: 'wiki.lan,10.1.2.0/24',
+    },
+  ])('is good: %j', environment => {
+    expect(found(environment)).toEqual([])
+  })
+})
+
+describe('the files', () => {
+  const plant: Record<string, (folder: string) => void> = {
+    'Other users of this machine may change files': folder => chmodSync(folder, 0o777),
+    'Other users of this machine may read the key': folder =>
+      chmodSync(join(folder, 'encryption.key'), 0o644),
+    'Unencrypted copies of data lie on the same disk': folder =>
+      writeFileSync(join(folder, 'platform.db.bak'), ''),
+    'Unencrypted copies of data lie': folder => {
+      mkdirSync(join(folder, '..', 'copy'))
+      writeFileSync(join(folder, '..', 'copy', 'platform.db'), '')
+    },
+  }
+  function folderWith(change?: (folder: string) => void): string {
+    const folder = join(temporaryDirectory(), 'data')
+    mkdirSync(join(folder, 'agents'), { recursive: true, mode: 0o700 })
+    for (const name of ['platform.db', 'encryption.key'])
+      writeFileSync(join(folder, name), '', { mode: 0o600 })
+    change?.(folder)
+    return folder
+  }
+
+  it.each(Object.entries(plant))('%s …', (expected, change) => {
+    const findings = found({ DATA_DIR: folderWith(change) })
+    expect(findings).toHaveLength(1)
+    expect(findings[0]).toContain(expected)
+  })
+
+  it('are good as the service makes them, and with an encrypted copy', () => {
+    expect(
+      found({ DATA_DIR: folderWith(folder => writeFileSync(join(folder, 'platform.db.age'), '')) }),
+    ).toEqual([])
+  })
+})
+
+describe('the agents', () => {
+  let app: TestApp
+  let facts: Awaited<ReturnType<typeof readData>>
+  afterAll(() => app.close())
+  beforeAll(async () => {
+    app = await buildApp()
+    const agent = '/api/agents/default'
+    await app.call('PUT', `${agent}/settings`, { body: { sql_tool_writes: true, browser_tools: true } })
+    const tools = [
+      { name: 'order', type: 'http', configuration: { url: 'https://shop.example/orders', method: 'POST' } },
+      { name: 'look_up', type: 'http', configuration: { url: 'https://shop.example/orders', method: 'GET' } },
+      { name: 'add_up', type: 'javascript', configuration: { code: 'return args.a + args.b' } },
+      { name: 'send', type: 'javascript', configuration: { code: 'return await fetch(args.url)' } },
+      {
+        name: 'asks',
+        type: 'http',
+        configuration: { url: 'https://shop.example/', method: 'DELETE' },
+        requiresApproval: 'always',
+      },
+      {
+        name: 'is_off',
+        type: 'http',
+        configuration: { url: 'https://shop.example/', method: 'DELETE' },
+        isEnabled: false,
+      },
+    ]
+    for (const tool of tools)
+      expect((await app.call('POST', `${agent}/tools`, { body: { description: 'x', ...tool } })).status).toBe(
+        201,
+      )
+    const { platform, agentDatabases } = app.service.infrastructure
+    facts = await readData({
+      platform,
+      withAgent: (id, work) => agentDatabases.use(id, ({ db }) => work(db)),
+    })
+  })
+
+  it('that strangers can chat with act for them', () => {
+    const findings = findInData(facts, configurationOf({ HOST: '0.0.0.0', PUBLIC_ACCESS: 'chat' }))
+    expect(findings.map(({ level, problem }) => `${level}: ${problem}`)).toEqual([
+      expect.stringContaining('use tools that act without asking: order, send.'),
+      expect.stringContaining('change its database'),
+      expect.stringContaining('act in a browser'),
+    ])
+  })
+
+  it('act for people of messengers, too', () => {
+    const agents = facts.agents.map(agent => ({
+      ...agent,
+      name: 'sales',
+      isPublic: false,
+      hasOpenChannels: true,
+    }))
+    const findings = findInData({ agents }, configurationOf({}))
+    expect(findings).toHaveLength(3)
+    expect(findings[0]?.problem).toContain('"sales" by a messenger, since channel_senders is everyone')
+  })
+
+  it.each<Record<string, string>>([{}, open])('are closed to strangers: %j', environment => {
+    expect(findInData(facts, configurationOf(environment))).toEqual([])
+  })
+})
+
+describe('the command', () => {
+  it('ends with 1 where a stranger could change something, and names the change', async () => {
+    const { code, stdout } = await runProgram(doctor, { HOST: '0.0.0.0', DATA_DIR: temporaryDirectory() })
+    expect(code).toBe(1)
+    expect(stdout).toContain('everybody who reaches this machine over the network')
+    expect(stdout).toContain('A stranger could change something')
+    expect(stdout).toContain('Set PUBLIC_ACCESS to chat or read.')
+  })
+
+  it('looks at the data beside a running service, and ends with 0 where all is well', async () => {
+    const dataDirectory = temporaryDirectory()
+    const app = await testApp({ dataDirectory })
+    await app.call('PUT', '/api/agents/default/settings', { body: { browser_tools: true } })
+    const run = (environment: Record<string, string>) =>
+      runProgram(doctor, { DATA_DIR: dataDirectory, ...environment })
+    expect(await run({})).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Nothing needs to be changed.'),
+    })
+    const exposed = await run({ HOST: '0.0.0.0', PUBLIC_ACCESS: 'chat' })
+    expect(exposed).toMatchObject({ code: 1, stdout: expect.stringContaining('make it act in a browser') })
+  })
+})
