@@ -141,3 +141,54 @@ it('a query of a model may hold any character', async () => {
     { result: { results: [{ metadata: { source_name: 'north.txt' } }] } },
   ])
 })
+
+/** The events of a streamed answer. */
+async function streamed(to: string, body: object) {
+  const { payload } = await stage.app.service.app.inject({
+    ...{ method: 'POST', url: to, payload: { ...body, stream: true } },
+  })
+  return payload
+    .split('\n')
+    .filter(line => line.startsWith('data: '))
+    .map(line => JSON.parse(line.slice('data: '.length)) as Record<string, unknown>)
+}
+
+describe('an answer', () => {
+  const question = 'What does the north hall show?'
+  const cited = {
+    id: expect.any(String),
+    source_id: expect.any(String),
+    source_name: 'north.txt',
+    page: null,
+    section: null,
+    start: 0,
+    end: documents['north.txt'].length,
+  }
+
+  it.each([
+    ['those that came with the question', {}],
+    ['those that a tool found', { autoRag: false }],
+  ])('names the passages that it rests on: %s', async (_, options) => {
+    const { id, conversationId, metadata } = await ask(question, options)
+    expect(metadata?.passages).toContainEqual(cited)
+    expect(new Set(metadata?.passages?.map(passage => passage.id)).size).toBe(metadata?.passages?.length)
+    expect((await stage.messages(path, conversationId)).at(-1)).toMatchObject({
+      id,
+      metadata: { passages: metadata?.passages },
+    })
+    const place = metadata?.passages?.find(passage => passage.source_name === 'north.txt')
+    const source = `/api/agents/${path.split('/')[3]}/sources/${place?.source_id}`
+    const { text } = (await stage.app.call<{ text: string }>('GET', `${source}/text`)).body
+    expect(text.slice(place?.start, place?.end)).toBe(documents['north.txt'])
+  })
+
+  it('names those of the question at its beginning, and none where there are none', async () => {
+    const events = await streamed(path, { content: question, model: 'builtin' })
+    expect(events[0]).toMatchObject({ type: 'message_start', passages: expect.arrayContaining([cited]) })
+    expect(events.slice(1).some(event => 'passages' in event)).toBe(false)
+    const without = await streamed(path, { content: question, model: 'builtin', autoRag: false })
+    expect(without[0]).not.toHaveProperty('passages')
+    const chat = await stage.makeChat()
+    expect((await ask(question, {}, chat)).metadata).not.toHaveProperty('passages')
+  })
+})

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { citedPassageSchema } from '#models/language-model/passages.ts'
 import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
@@ -74,6 +75,11 @@ const messageMetadataSchema = Type.Object({
   ),
   pages: Type.Optional(
     Type.Array(readPageSchema, { description: 'Web pages that tools read for this answer.' }),
+  ),
+  passages: Type.Optional(
+    Type.Array(citedPassageSchema, {
+      description: 'Passages of the sources that the model was shown for this answer.',
+    }),
   ),
   usage: Type.Optional(
     Type.Object(

@@ -1,6 +1,8 @@
 /** The events that a client of a streamed answer receives, in this order; if `error` comes, it is the last event. */
 import type { Static, TProperties } from 'typebox'
 import { Type } from 'typebox'
+import type { CitedPassage } from '#models/language-model/passages.ts'
+import { citedPassageSchema } from '#models/language-model/passages.ts'
 import { orNull } from '#platform/own-schemas.ts'
 import { evictedConversationId, toolCallSchema, toolResultSchema } from './chat.schema.ts'
 
@@ -51,7 +53,10 @@ const turnEvents = [
 ] as const
 
 /** The events that a turn emits while it runs: the one contract of all sinks (event stream, JSON answer, MCP progress). */
-export type TurnEvent = Static<(typeof turnEvents)[number]>
+export type TurnEvent =
+  | Static<(typeof turnEvents)[number]>
+  /** Comes first, with what automatic retrieval has found; a stream names it in `message_start`. */
+  | { type: 'retrieved'; passages: CitedPassage[] }
 
 export const streamEventSchema = Type.Union(
   [
@@ -60,6 +65,9 @@ export const streamEventSchema = Type.Union(
       conversationId: Type.String(),
       model: Type.String(),
       evictedConversationId: Type.Optional(evictedConversationId),
+      passages: Type.Optional(
+        Type.Array(citedPassageSchema, { description: 'Passages that automatic retrieval found.' }),
+      ),
     }),
     ...turnEvents,
     event('message_complete', 'MessageCompleteEvent', {

@@ -5,6 +5,7 @@ import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { namedEmbedding } from '#models/embeddings/embedding-name.ts'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import type { Tool } from '#models/tools/tool.ts'
+import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createEmbedSourceJob } from './embedding/embed-source.job.ts'
 import type { EmbeddingChanges } from './embedding/embedding-changes.ts'
@@ -27,7 +28,7 @@ const maxListedDocuments = 40
 export interface KnowledgeFeature extends Feature {
   knowledge: KnowledgeService
   /** Searches the agent's own documents. */
-  searchTool(agent: AgentHandle): Tool
+  searchTool(agent: AgentHandle, turn?: ToolTurn): Tool
   indexing: IndexingService
   /** Keeps the vectors of an agent's documents up to date when its embedding model changes. */
   changes: EmbeddingChanges
@@ -51,10 +52,11 @@ export function createKnowledge(
   const index = createSearchIndex(searchWorkers)
   const knowledge = createKnowledgeService({ index, embeddingNamed, changes, isExclusive, log })
   const vectors = createNewVectors(documentWorkers)
-  const searchTool = (agent: AgentHandle) =>
+  const searchTool = (agent: AgentHandle, turn?: ToolTurn) =>
     searchKnowledge({
       lookUp: (query, limit, signal) => knowledge.lookUp(agent, { query, limit }, signal),
       documents: () => listDocuments(agent.db, maxListedDocuments),
+      turn,
     })
   const ending = new AbortController()
   let followed = Promise.resolve()
@@ -79,7 +81,7 @@ export function createKnowledge(
           .catch(error => log.warn({ err: error, agentId }, 'the sources were not embedded by the new model'))
       },
     } satisfies Subscriptions<SettingsEvents>,
-    tools: agent => [searchTool(agent)],
+    tools: (agent, _taken, turn) => [searchTool(agent, turn)],
     start() {
       const platformEmbedding = () => models.embedding({ settings: {}, credentials: {} })
       const needs = { platform, agentDatabases, platformEmbedding, changes, log }

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { orNull } from '#platform/own-schemas.ts'
+import { citedPassageSchema, placeFields } from '#models/language-model/passages.ts'
 
 export const searchQuery = Type.Object({
   query: Type.String({
@@ -21,15 +21,6 @@ export const searchQuery = Type.Object({
 })
 export type SearchQuery = Static<typeof searchQuery>
 
-const place = {
-  source_name: Type.String(),
-  page: orNull(Type.Integer()),
-  section: orNull(Type.String()),
-  start: Type.Integer({ description: 'Offset in the extracted text, in UTF-16 code units.' }),
-  end: Type.Integer(),
-  url: Type.Optional(Type.String({ description: 'URL of the page if the source is a website.' })),
-}
-
 export const searchResultSchema = Type.Object(
   {
     id: Type.String(),
@@ -37,9 +28,9 @@ export const searchResultSchema = Type.Object(
     content: Type.String(),
     score: Type.Number({ minimum: 0, maximum: 1 }),
     metadata: Type.Object({
-      ...place,
+      ...placeFields,
       duplicates: Type.Optional(
-        Type.Array(Type.Object({ id: Type.String(), source_id: Type.String(), ...place }), {
+        Type.Array(citedPassageSchema, {
           description: 'Other places with nearly the same text. They are not listed as results of their own.',
         }),
       ),

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
-import type { Passage } from '#models/language-model/passages.ts'
+import type { CitedPassage, Passage } from '#models/language-model/passages.ts'
 import { notFound } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -25,6 +25,11 @@ interface Dependencies {
   /** Whether no other process uses the databases. Looking into them here is then cheaper than within a search. */
   isExclusive: boolean
   log: Log
+}
+
+/** With its place, which the prompt leaves out. */
+export interface FoundPassage extends Passage {
+  cited: CitedPassage
 }
 
 /** Searches an agent's sources. */
@@ -95,7 +100,7 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
       question: string,
       characters: number,
       signal: AbortSignal,
-    ): Promise<Passage[]> {
+    ): Promise<FoundPassage[]> {
       const results = await lookUp(
         agent,
         { query: question, limit: automaticResults, min_score: usefulScore },
@@ -106,14 +111,21 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
   }
 }
 
-function toPassage({ content, score, metadata: { source_name, page, section, url } }: SearchResult): Passage {
+export function citedOf({ id, source_id, metadata }: SearchResult): CitedPassage {
+  const { duplicates: _, ...place } = metadata
+  return { id, source_id, ...place }
+}
+
+function toPassage(result: SearchResult): FoundPassage {
+  const { source_name, page, section, url } = result.metadata
   return {
     source: source_name,
     ...(page === null ? {} : { page }),
     ...(section === null ? {} : { section }),
     ...(url !== undefined && { url }),
-    score: Math.round(score * 1000) / 1000,
-    text: content,
+    score: Math.round(result.score * 1000) / 1000,
+    text: result.content,
+    cited: citedOf(result),
   }
 }
 

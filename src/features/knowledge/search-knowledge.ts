@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
 import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
+import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import type { KnowledgeService } from './knowledge.service.ts'
+import { citedOf } from './knowledge.service.ts'
 import type { DocumentList } from './source-rows.repository.ts'
 
 const resultsGiven = 8
@@ -21,10 +23,11 @@ const input = fromSchema(
 interface Dependencies {
   lookUp(query: string, limit: number, signal: AbortSignal): ReturnType<KnowledgeService['lookUp']>
   documents(): Promise<DocumentList>
+  turn?: ToolTurn | undefined
 }
 
 /** Lets a model look something up in the agent's own sources. */
-export function searchKnowledge({ lookUp, documents }: Dependencies): Tool {
+export function searchKnowledge({ lookUp, documents, turn }: Dependencies): Tool {
   return {
     name: 'search_knowledge',
     description: "Searches the agent's documents and crawled pages for passages on a question.",
@@ -32,7 +35,9 @@ export function searchKnowledge({ lookUp, documents }: Dependencies): Tool {
     ...input,
     async execute({ query }, signal) {
       if (query === everything) return await documents()
-      return { results: await lookUp(String(query), resultsGiven, signal) }
+      const results = await lookUp(String(query), resultsGiven, signal)
+      turn?.report({ type: 'passages_found', passages: results.map(citedOf) })
+      return { results }
     },
   }
 }

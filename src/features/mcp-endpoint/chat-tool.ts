@@ -72,6 +72,6 @@ function signOf(event: TurnEvent): string | undefined {
   if (event.type === 'tool_call') return `Calling ${event.name}`
   if (event.type === 'tool_result') return `${event.name} ${event.success ? 'has answered' : 'has failed'}`
   if (event.type === 'takeover_requested') return 'Waiting for a person'
-  if (event.type === 'content_replaced') return undefined
+  if (event.type === 'content_replaced' || event.type === 'retrieved') return undefined
   return event.index % piecesPerSign === 0 ? 'Answering' : undefined
 }

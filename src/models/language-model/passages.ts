@@ -4,6 +4,7 @@
  * early and pass off its own text as instructions.
  */
 import { Type } from 'typebox'
+import { orNull } from '#platform/own-schemas.ts'
 import { matches } from '#platform/schema-check.ts'
 
 const passageSchema = Type.Object({
@@ -21,6 +22,23 @@ const passageSchema = Type.Object({
 })
 
 export type Passage = Type.Static<typeof passageSchema>
+
+/** The fields of a place within a source. */
+export const placeFields = {
+  source_name: Type.String(),
+  page: orNull(Type.Integer()),
+  section: orNull(Type.String()),
+  start: Type.Integer({ description: 'Offset in the extracted text, in UTF-16 code units.' }),
+  end: Type.Integer(),
+  url: Type.Optional(Type.String({ description: 'URL of the page if the source is a website.' })),
+}
+
+/** Where a passage stands, so that an answer can cite it. */
+export const citedPassageSchema = Type.Object(
+  { id: Type.String(), source_id: Type.String(), ...placeFields },
+  { title: 'CitedPassage' },
+)
+export type CitedPassage = Type.Static<typeof citedPassageSchema>
 
 const opening = '<passages>'
 const closing = '</passages>'

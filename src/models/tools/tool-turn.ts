@@ -1,3 +1,5 @@
+import type { CitedPassage } from '../language-model/passages.ts'
+
 /** The turn of a conversation that tools are offered to. */
 export interface ToolTurn {
   conversationId: string
@@ -10,6 +12,8 @@ export interface ToolTurn {
 export type ToolEvent =
   /** A web page was read, which is listed on the answer. */
   | { type: 'page_read'; url: string; title: string }
+  /** Passages of the agent's documents were found, which are listed on the answer. */
+  | { type: 'passages_found'; passages: readonly CitedPassage[] }
   /** A person has to take a browser session over; the link is null for callers who may not. */
   | {
       type: 'takeover_requested'

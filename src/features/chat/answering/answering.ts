@@ -133,7 +133,8 @@ function logFailure(log: Log, { agent, model }: Question, error: unknown): void 
 }
 
 function metadataOf(turnEnd: TurnEnd, error: AppError | undefined) {
-  const { end, usage, isTainted, isCutOff, reasoning, toolsUnsupported, toolsLeftOut, pages } = turnEnd
+  const { end, usage, isTainted, isCutOff, reasoning, toolsUnsupported, toolsLeftOut, pages, passages } =
+    turnEnd
   return {
     ...(usage === undefined ? {} : { usage }),
     ...(isTainted ? { tainted: true } : {}),
@@ -142,6 +143,7 @@ function metadataOf(turnEnd: TurnEnd, error: AppError | undefined) {
     ...(toolsUnsupported ? { toolsUnsupported } : {}),
     ...(toolsLeftOut > 0 ? { toolsLeftOut } : {}),
     ...(pages.length > 0 ? { pages } : {}),
+    ...(passages.length > 0 ? { passages } : {}),
     ...(end.kind === 'aborted' ? { aborted: true } : {}),
     ...(error === undefined ? {} : { error: error.message }),
   }
@@ -167,6 +169,7 @@ function turnThatNeverBegan(cause: unknown): TurnEnd {
     toolsUnsupported: false,
     toolsLeftOut: 0,
     pages: [],
+    passages: [],
   }
 }
 

@@ -1,8 +1,10 @@
+import type { CitedPassage } from '#models/language-model/passages.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import type { ReadPage } from '../chat.schema.ts'
 
 const mostPages = 100
+const mostPassages = 100
 
 /** The web pages that the tools of one turn have read, each once. */
 export function createPageList(clock: Clock) {
@@ -13,5 +15,16 @@ export function createPageList(clock: Clock) {
       if (isPage) pages.set(url, { url, title, time: timestamp(clock) })
     },
     all: (): ReadPage[] => [...pages.values()],
+  }
+}
+
+/** The passages that the model of one turn was shown, each once. */
+export function createCitedList() {
+  const cited = new Map<string, CitedPassage>()
+  return {
+    add(passages: readonly CitedPassage[]): void {
+      for (const passage of passages) if (cited.size < mostPassages) cited.set(passage.id, passage)
+    },
+    all: (): CitedPassage[] => [...cited.values()],
   }
 }

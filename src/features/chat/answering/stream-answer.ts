@@ -1,5 +1,6 @@
+import type { CitedPassage } from '#models/language-model/passages.ts'
 import type { ChatMessage } from '../chat.schema.ts'
-import type { StreamEvent } from '../stream-events.schema.ts'
+import type { StreamEvent, TurnEvent } from '../stream-events.schema.ts'
 import type { Answering } from './answering.ts'
 import type { Question } from './question.ts'
 
@@ -12,11 +13,19 @@ export async function streamAnswer(
 ): Promise<void> {
   const { userMessage, model, evictedConversationId } = question
   const { id: userMessageId, conversationId } = userMessage
-  emit({
-    ...{ type: 'message_start', userMessageId, conversationId, model },
-    ...(evictedConversationId !== undefined && { evictedConversationId }),
-  })
-  const { assistantMessage, error } = await answering.run(question, emit, client)
+  let isStarted = false
+  const start = (passages: CitedPassage[]) => {
+    if (isStarted) return
+    isStarted = true
+    emit({
+      ...{ type: 'message_start', userMessageId, conversationId, model },
+      ...(evictedConversationId !== undefined && { evictedConversationId }),
+      ...(passages.length > 0 && { passages }),
+    })
+  }
+  const pass = (event: TurnEvent) => (event.type === 'retrieved' ? start(event.passages) : emit(event))
+  const { assistantMessage, error } = await answering.run(question, pass, client)
+  start([])
   if (error !== undefined) emit({ type: 'error', message: error.message, code: error.code })
   else if (assistantMessage !== undefined) emit(completion(assistantMessage))
 }

@@ -1,8 +1,8 @@
 import type { SettingsService, StoredSettings } from '#features/agents/settings.service.ts'
 import { temperatureOf } from '#features/agents/settings.service.ts'
 import type { ToolsOf } from '#features/collect-tools.ts'
-import type { KnowledgeService } from '#features/knowledge/knowledge.service.ts'
-import type { Passage } from '#models/language-model/passages.ts'
+import type { FoundPassage, KnowledgeService } from '#features/knowledge/knowledge.service.ts'
+import type { CitedPassage } from '#models/language-model/passages.ts'
 import type { Models } from '#models/models.ts'
 import type { ToolEvent } from '#models/tools/tool-turn.ts'
 import { streamWithRetry } from '#models/transport/call-with-retry.ts'
@@ -21,7 +21,7 @@ import { buildPrompt } from '../turn/prompt.ts'
 import { runTurn } from '../turn/run-turn.ts'
 import { seenCharacters } from '../turn/truncate-result.ts'
 import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
-import { createPageList } from './page-list.ts'
+import { createCitedList, createPageList } from './page-list.ts'
 
 /** Messages of a conversation that are looked at for a prompt at most. */
 const historyMessages = 400
@@ -43,6 +43,8 @@ export interface PlannedOutcome extends TurnOutcome {
   toolsLeftOut: number
   /** Pages that tools have read, in the order of their first reading. */
   pages: ReadPage[]
+  /** Passages that the model was shown, in the order of their finding. */
+  passages: CitedPassage[]
 }
 
 interface QuestionContext {
@@ -105,23 +107,24 @@ function isTainted({ toolResults, metadata }: Pick<StoredMessage, 'toolResults' 
   return toolResults !== null || metadata?.tainted === true
 }
 
-export function createTurnPlanner(needs: Dependencies) {
-  const { log, metrics } = needs
-
-  /** Without its passages a question can still be answered, so that a failing search is no failing turn. */
-  async function passagesFor(
-    { agent, userMessage }: QuestionContext,
-    contextWindow: number,
-    signal: AbortSignal,
-  ): Promise<Passage[]> {
-    const characters = promptCharacters(contextWindow) / 4
-    try {
-      return await needs.knowledge.passages(agent, userMessage.content, characters, signal)
-    } catch (error) {
-      if (!signal.aborted) log.warn({ err: error, agentId: agent.agentId }, 'automatic retrieval failed')
-      return []
-    }
+/** Without its passages a question can still be answered, so that a failing search is no failing turn. */
+async function passagesFor(
+  { knowledge, log }: Pick<Dependencies, 'knowledge' | 'log'>,
+  { agent, userMessage }: QuestionContext,
+  contextWindow: number,
+  signal: AbortSignal,
+): Promise<FoundPassage[]> {
+  const characters = promptCharacters(contextWindow) / 4
+  try {
+    return await knowledge.passages(agent, userMessage.content, characters, signal)
+  } catch (error) {
+    if (!signal.aborted) log.warn({ err: error, agentId: agent.agentId }, 'automatic retrieval failed')
+    return []
   }
+}
+
+export function createTurnPlanner(needs: Dependencies) {
+  const { metrics } = needs
 
   /** Throws CONFLICT for an agent that is not active, and what the choice of a model may throw. */
   async function plan(agentId: string, options: PlanOptions): Promise<TurnPlan> {
@@ -138,13 +141,26 @@ export function createTurnPlanner(needs: Dependencies) {
         const pages = createPageList(needs.clock)
         const { id: messageId, conversationId } = question
         const { isOutsider } = options
-        const report = (event: ToolEvent) => (event.type === 'page_read' ? pages.add(event) : emit(event))
+        const cited = createCitedList()
+        const report = (event: ToolEvent) => {
+          if (event.type === 'page_read') pages.add(event)
+          else if (event.type === 'passages_found') cited.add(event.passages)
+          else emit(event)
+        }
+        const retrieve = async () => {
+          const found =
+            options.autoRag === false ? [] : await passagesFor(needs, context, contextWindow, signal)
+          const passages = found.map(passage => passage.cited)
+          cited.add(passages)
+          emit({ type: 'retrieved', passages })
+          return found
+        }
         // A question that is stored nowhere has no conversation that tools could use.
         const offersTools = options.enableTools !== false && settings.llm_tools !== 'off'
         const turn = messageId === undefined ? undefined : { conversationId, isOutsider, report }
         const [history, passages, offered] = await Promise.all([
           readHistory(context, contextWindow),
-          options.autoRag === false ? [] : passagesFor(context, contextWindow, signal),
+          retrieve(),
           offersTools ? needs.toolsOf(agent, turn) : [],
         ])
         const { tools, leftOut } = await fitTools(offered, {
@@ -173,7 +189,7 @@ export function createTurnPlanner(needs: Dependencies) {
         })
         metrics.countTokens(chosen.provider, 'input', outcome.usage?.inputTokens ?? 0)
         metrics.countTokens(chosen.provider, 'output', outcome.usage?.outputTokens ?? 0)
-        return { ...outcome, toolsLeftOut: leftOut, pages: pages.all() }
+        return { ...outcome, toolsLeftOut: leftOut, pages: pages.all(), passages: cited.all() }
       },
     }
   }
