@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Configuration } from '#configuration/configuration.ts'
 import { createAccess } from '#features/access/access.feature.ts'
 import { createAgents } from '#features/agents/agents.feature.ts'
+import { createAudit } from '#features/audit/audit.feature.ts'
 import { createBrowser } from '#features/browser/browser.feature.ts'
 import { createCalendar } from '#features/calendar/calendar.feature.ts'
 import { createChannels } from '#features/channels/channels.feature.ts'
@@ -66,7 +67,8 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   }
   const access = add(createAccess(infrastructure))
   add(createSignIn(infrastructure))
-  const agents = add(await createAgents(infrastructure, access))
+  const audit = add(createAudit(infrastructure))
+  const agents = add(await createAgents(infrastructure, { ...access, ...audit }))
   const sql = add(createSql(infrastructure, agents))
   const browser = add(createBrowser(infrastructure, { ...access, ...agents }))
   const contacts = add(createContacts(infrastructure, agents))
@@ -85,7 +87,7 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
     }),
   )
   // Features that are added later offer tools, too. Models see those for the sources first.
-  const toolsOf = collectTools(() => new Set<Feature>([knowledge, sources, ...all]))
+  const toolsOf = collectTools(() => new Set<Feature>([knowledge, sources, ...all]), audit.recordTool)
   const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...payments, ...agents, ...knowledge, ...chat, toolsOf }))
   const eventNames = () => all.flatMap(({ events = {} }) => Object.keys(events))

@@ -9,9 +9,12 @@ export type ToolsOf = (agent: AgentHandle, turn?: ToolTurn) => Promise<readonly 
 
 /**
  * The tools of all features, in their order, under distinct names: earlier tools keep theirs. `features` is called when tools
- * are collected: features that offer tools may themselves need those of all.
+ * are collected: features that offer tools may themselves need those of all. `recorded` has the changes of a tool recorded.
  */
-export function collectTools(features: () => Iterable<Feature>): ToolsOf {
+export function collectTools(
+  features: () => Iterable<Feature>,
+  recorded: (agent: AgentHandle, tool: Tool, turn?: ToolTurn) => Tool,
+): ToolsOf {
   return async (agent, turn) => {
     const collected: Tool[] = []
     for (const feature of features()) {
@@ -19,6 +22,6 @@ export function collectTools(features: () => Iterable<Feature>): ToolsOf {
       const offered = (await feature.tools?.(agent, taken, turn)) ?? []
       collected.push(...nameTools(offered, taken))
     }
-    return collected
+    return collected.map(tool => recorded(agent, tool, turn))
   }
 }

@@ -11,6 +11,7 @@ import { createEnding } from '#platform/ending.ts'
 import { createEventBus } from '#platform/event-bus.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { ByLane } from '#platform/jobs/lanes.ts'
+import { createLateJobs } from '#platform/jobs/late-jobs.ts'
 import { createJobRunner } from '#platform/jobs/runner.ts'
 import { createEnsureJobs, createTransact } from '#platform/jobs/transact.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
@@ -132,7 +133,8 @@ function createJobs({ configuration, environment, ...needs }: JobDependencies) {
   const abort = runner.abort.bind(runner)
   const outboxNeeds = { wakeUps: needs.wakeUps, clock, ids, log, handlers, abort }
   const transact = createTransact(outboxNeeds)
-  return { events, handlers, runner, transact, ensureJobs: createEnsureJobs(outboxNeeds) }
+  const ensureJobs = createEnsureJobs(outboxNeeds)
+  return { events, handlers, runner, transact, ensureJobs, lateJobs: createLateJobs(outboxNeeds) }
 }
 
 /** The operator's own embedding model, if one is configured; loaded on first use. */

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { currentChange } from './current-change.ts'
 
 const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
@@ -11,6 +12,10 @@ export interface Ids {
 }
 
 export const randomIds: Ids = {
-  record: () => randomUUID(),
+  record() {
+    const id = randomUUID()
+    currentChange.getStore()?.made(id)
+    return id
+  },
   toolCall: () => Array.from(randomBytes(9), byte => alphanumerics[byte % alphanumerics.length]).join(''),
 }

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { currentActor } from './actor.ts'
+import { currentChange } from './current-change.ts'
 import { currentOwner } from './current-owner.ts'
 import { causeDepth } from './jobs/cause-depth.ts'
 import type { Log } from './logging/log.ts'
@@ -28,7 +29,7 @@ export function holdLastLine(log: () => Log | undefined, onUnknown: (error: Erro
     const error = thrown instanceof Error ? thrown : new Error(String(thrown))
     const owner = owners.getStore()
     // The code that threw leaves its context behind, in which work without one of its own would go on.
-    for (const context of [owners, currentOwner, currentActor, causeDepth])
+    for (const context of [owners, currentOwner, currentActor, currentChange, causeDepth])
       context.enterWith(undefined as never)
     log()?.[owner === undefined ? 'fatal' : 'error'](
       { err: error, origin, owner: owner?.name },

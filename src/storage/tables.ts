@@ -8,6 +8,7 @@ import type { RowOf } from '#platform/columns.ts'
 import type { SchemaParts } from './schema-parts.ts'
 import { accessTables } from './tables/access.ts'
 import { agentRecordTables } from './tables/agents.ts'
+import { auditTables } from './tables/audit.ts'
 import { browserRecordingTables, browserTables } from './tables/browser.ts'
 import { calendarTables } from './tables/calendar.ts'
 import { channelTables } from './tables/channels.ts'
@@ -39,6 +40,7 @@ export const platformTables = {
   '0004-wake-ups': wakeUpTables,
   '0005-rate-limits': rateLimitTables,
   '0006-payments': paymentClaimTables,
+  '0028-audit': auditTables,
 }
 
 /** The same for each agent's own database. */

@@ -31,7 +31,8 @@ const layers: Record<string, readonly string[]> = {
 const features: Record<string, readonly string[]> = {
   access: [],
   'sign-in': [],
-  agents: ['access'],
+  audit: [],
+  agents: ['access', 'audit'],
   sql: ['agents'],
   browser: ['agents', 'access'],
   contacts: ['agents'],

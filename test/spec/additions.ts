@@ -26,6 +26,12 @@ export const additions = [
     why: 'A console learns who its caller is and what is open to all.',
   },
   {
+    route: 'GET /api/agents/{id}/audit',
+    area: 'agents',
+    why: 'Owners and admins see who changed what.',
+  },
+  { route: 'GET /api/audit', area: 'agents', why: 'A person sees who changed what of their agents.' },
+  {
     route: 'GET /api/agents/{id}/settings',
     area: 'agents',
     why: 'What was set can be read, with what does not work together.',

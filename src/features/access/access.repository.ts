@@ -1,5 +1,6 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import { text } from '#platform/columns.ts'
+import { describeChange } from '#platform/current-change.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
@@ -48,6 +49,23 @@ const selectRole = prepareQuery((database: Database, value: ValueOf<'agentId' | 
     .where('agents.id', '=', value('agentId')),
 )
 
+/** False, and nothing is inserted, if the e-mail address already has an entry on the agent. */
+async function insertAdmin(database: Database, agentId: string, admin: AdminEntry): Promise<boolean> {
+  const inserted = await inTransaction(database, transaction =>
+    transaction
+      .insertInto('agent_admins')
+      .values(({ selectFrom }) => ({
+        ...admin,
+        agent_id: agentId,
+        agent_created_at: selectFrom('agents').select('created_at').where('id', '=', agentId),
+      }))
+      .onConflict(conflict => conflict.columns(['agent_id', 'email']).doNothing())
+      .returning('id')
+      .executeTakeFirst(),
+  )
+  return inserted !== undefined
+}
+
 /** Admin entries in the platform database. */
 export function createAccessRepository(database: Database) {
   return {
@@ -91,25 +109,12 @@ export function createAccessRepository(database: Database) {
         .executeTakeFirst()
     },
 
-    /** False, and nothing is inserted, if the e-mail address already has an entry on the agent. */
-    async insertAdmin(agentId: string, admin: AdminEntry): Promise<boolean> {
-      const inserted = await database
-        .insertInto('agent_admins')
-        .values(({ selectFrom }) => ({
-          ...admin,
-          agent_id: agentId,
-          agent_created_at: selectFrom('agents').select('created_at').where('id', '=', agentId),
-        }))
-        .onConflict(conflict => conflict.columns(['agent_id', 'email']).doNothing())
-        .returning('id')
-        .executeTakeFirst()
-      return inserted !== undefined
-    },
+    insertAdmin: (agentId: string, admin: AdminEntry) => insertAdmin(database, agentId, admin),
 
     /** Deletes the entry unless it is the agent's last owner: in a transaction, so that two owners can't remove each other at once. */
     deleteAdmin(agentId: string, adminId: string): Promise<boolean> {
       return inTransaction(database, async transaction => {
-        const result = await transaction
+        const removed = await transaction
           .deleteFrom('agent_admins')
           .where('agent_id', '=', agentId)
           .where('id', '=', adminId)
@@ -125,8 +130,11 @@ export function createAccessRepository(database: Database) {
               ),
             ]),
           )
+          .returning(['email', 'role'])
           .executeTakeFirst()
-        return result.numDeletedRows > 0n
+        if (removed === undefined) return false
+        describeChange({ email: removed.email, role: { from: removed.role, to: null } })
+        return true
       })
     },
   }

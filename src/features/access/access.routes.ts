@@ -28,6 +28,7 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
     summary: 'Add a user with a role on the agent',
     access: 'owner',
     byKey: false,
+    audit: 'refusals',
     opensAgent: false,
     body: newAdminSchema,
     answer: adminSchema,
@@ -38,6 +39,7 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
     summary: "Remove a user's role on the agent",
     access: 'owner',
     byKey: false,
+    audit: 'refusals',
     opensAgent: false,
     handle: ({ params }) => access.removeAdmin(params.id, params.adminId),
   })

@@ -15,6 +15,7 @@ export function registerSettingsRoutes(app: App, settings: SettingsService): voi
   routes.update('/settings', {
     name: 'updateSettings',
     summary: "Update an agent's settings and credentials",
+    audit: 'refusals',
     body: settingsChangesSchema,
     answer: settingsAnswerSchema,
     handle: ({ params, body }) => settings.update(params.id, body),

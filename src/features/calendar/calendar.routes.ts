@@ -61,6 +61,7 @@ function registerFeed(app: App, feed: FeedService): void {
 
   routes.post('/feed', {
     name: 'createCalendarFeed',
+    audit: 'refusals',
     summary: 'Create the secret address of an iCalendar feed',
     description: 'The address that was created before stops working.',
     answer: feedSchema,

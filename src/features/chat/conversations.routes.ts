@@ -31,6 +31,7 @@ export function registerConversationRoutes(
   })
   routes.create('', {
     name: 'createConversation',
+    audit: 'exempt',
     summary: 'Create a conversation',
     access: 'chatter',
     body: newConversationSchema,

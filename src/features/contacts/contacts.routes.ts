@@ -140,7 +140,13 @@ function registerImport(scope: App, needs: Dependencies): void {
   scope.route({
     method: 'POST',
     url: '/api/agents/:id/contacts/import',
-    config: { area: 'generic', access: 'admin', limit: 'bulk', operationId: 'importContacts' },
+    config: {
+      area: 'generic',
+      access: 'admin',
+      limit: 'bulk',
+      operationId: 'importContacts',
+      audit: 'described',
+    },
     schema: {
       summary: 'Import contacts from a CSV file',
       tags: ['Contacts'],

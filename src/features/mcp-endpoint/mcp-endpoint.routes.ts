@@ -48,7 +48,14 @@ function registerMessages(
     method: 'POST',
     url: path,
     // A search stores nothing; a chat fails when it stores its question.
-    config: { area: 'generic', access: 'chatter', limit: 'general', operationId, stores: false },
+    config: {
+      area: 'generic',
+      access: 'chatter',
+      limit: 'general',
+      operationId,
+      stores: false,
+      audit: 'exempt',
+    },
     schema: {
       summary: 'Send a message to the agent as an MCP server',
       description: 'One message of the protocol (Streamable HTTP).',
@@ -87,7 +94,7 @@ function registerRefusal(app: App, method: 'GET' | 'POST' | 'DELETE', path: Path
   app.route({
     method,
     url: path,
-    config: { area: 'generic', access, limit: 'general', operationId, stores: false },
+    config: { area: 'generic', access, limit: 'general', operationId, stores: false, audit: 'exempt' },
     schema: {
       summary: 'Reject a request that this MCP server does not support',
       description: 'There is no stream of notifications, no session to end, and no SSE transport.',

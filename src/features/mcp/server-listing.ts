@@ -1,5 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
+import { currentChange } from '#platform/current-change.ts'
 import type { Log } from '#platform/logging/log.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
@@ -65,8 +66,11 @@ export function createServerListing({ listMs, clock, log }: Dependencies) {
   /** Stores what the server lists now, without approving anything. */
   async function refresh(agent: AgentHandle, server: KnownServer, connection: Connection): Promise<Listing> {
     const listing = await read(connection, server, agent)
-    await inTransaction(agent.db, transaction =>
-      saveListing(transaction, server.row.id, listing.tools, { isApproved: false }),
+    // The server has changed it, not the caller that happened to find that out.
+    await currentChange.run(undefined, () =>
+      inTransaction(agent.db, transaction =>
+        saveListing(transaction, server.row.id, listing.tools, { isApproved: false }),
+      ),
     )
     await note(agent, server.row)
     return listing

@@ -19,6 +19,7 @@ export function registerSqlRoutes(app: App, sql: SqlService): void {
     summary: "Run one SQL statement on the agent's database",
     // Most statements read; one that writes finds out by itself whether there is space.
     stores: false,
+    audit: 'described',
     body: statementSchema,
     answer: resultSchema,
     handle: ({ agent, body }, reply) => sql.execute(agent, requestOf(body), clientSignal(reply)),

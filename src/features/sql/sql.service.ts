@@ -1,6 +1,8 @@
+import { describeChange } from '#platform/current-change.ts'
 import { invalid } from '#platform/errors.ts'
 import { maxRows } from '#sandbox/sql/limits.ts'
 import type { SqlAgent, SqlParameter, SqlRunner } from '#sandbox/sql/sql-runner.ts'
+import { mayWrite, readStatement } from '#sandbox/sql/statement.ts'
 import type { StatementBody, StatementResult } from './sql.schema.ts'
 
 export interface StatementRequest {
@@ -35,6 +37,7 @@ export function createSqlService(runner: SqlRunner) {
       const bounds = { readOnly, onlySelect, maxRows: Math.min(limit, maxRows) }
       const statement = { query, parameters: params, ...bounds }
       const { columns, rows, rowCount, truncated } = await runner.run(agent, statement, signal)
+      describeWrite(query)
       return {
         columns,
         rows,
@@ -45,6 +48,13 @@ export function createSqlService(runner: SqlRunner) {
     },
   }
 }
+/** Of a statement that has run; its text may hold secrets. */
+function describeWrite(query: string): void {
+  const statement = readStatement(query, 'sqlite')
+  if (!('tokens' in statement)) describeChange({ statement: 'unknown' })
+  else if (statement.kind !== 'explain' && mayWrite(statement)) describeChange({ statement: statement.kind })
+}
+
 export type SqlService = ReturnType<typeof createSqlService>
 
 /** The statement in a request, which may name its values in two ways. */

@@ -19,6 +19,7 @@ export function registerCredentialRoutes(app: App, credentials: CredentialsServi
   })
   routes.update('/credentials', {
     name: 'setClusterCredentials',
+    audit: 'refusals',
     summary: 'Set the credentials of a cluster',
     description: 'They are sent only to the servers that the tools of the cluster call now.',
     parameters: { clusterName },

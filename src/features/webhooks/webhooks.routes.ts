@@ -54,6 +54,7 @@ export function registerWebhookRoutes(app: App, { webhooks, deliveries }: Servic
   })
   routes.post('/:webhookId/secret', {
     name: 'rotateWebhookSecret',
+    audit: 'refusals',
     summary: 'Replace the secret of a webhook',
     description: 'For 24 hours, the former secret signs deliveries, too.',
     answer: webhookWithSecretSchema,

@@ -19,7 +19,13 @@ export function registerHookRoutes(app: App, hooks: HooksService, gatewayHeader 
     scope.route({
       method: 'POST',
       url: '/api/agents/:id/hooks/:token',
-      config: { area: 'generic', access: 'anyone', limit: 'general', operationId: 'callWorkflowHook' },
+      config: {
+        area: 'generic',
+        access: 'anyone',
+        limit: 'general',
+        operationId: 'callWorkflowHook',
+        audit: 'exempt',
+      },
       bodyLimit: maxBodyBytes,
       schema: {
         summary: 'Start a workflow by its secret address',

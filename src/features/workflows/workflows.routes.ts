@@ -56,6 +56,7 @@ function registerHooks(app: App, hooks: HooksService): void {
 
   routes.post('/workflows/:workflowId/hook', {
     name: 'createWorkflowHook',
+    audit: 'refusals',
     summary: 'Create the secret address that starts a workflow',
     description: 'The address that was created before stops working.',
     answer: hookSchema,

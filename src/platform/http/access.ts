@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 import type { Access, App, Area, LimitClass } from './app.ts'
 import { asKnownError } from './errors/error-format.ts'
@@ -26,7 +26,7 @@ export interface Decision {
 export interface DeclaredRoute {
   method: string
   url: string
-  config: { area: Area; access: Access; limit: LimitClass; operationId?: string; soldAs?: string }
+  config: { area: Area; access: Access; limit: LimitClass } & FastifyContextConfig
 }
 
 /** Raised while the server is being built, never while it runs. */
@@ -39,11 +39,11 @@ class UndeclaredRoute extends Error {}
 export function requireDeclarations(app: App): readonly DeclaredRoute[] {
   const declared: DeclaredRoute[] = []
   app.addHook('onRoute', ({ method, url, config = {} }) => {
-    const { area, access, limit, soldAs } = config
+    const { area, access, limit } = config
     if (!area || !access || !limit)
       throw new UndeclaredRoute(`${String(method)} ${url} must declare config: { area, access, limit }.`)
-    const kept = { area, access, limit, ...(soldAs && { soldAs }) }
-    for (const one of [method].flat()) declared.push({ method: one, url, config: kept })
+    for (const one of [method].flat())
+      declared.push({ method: one, url, config: { ...config, area, access, limit } })
   })
   return declared
 }

@@ -45,5 +45,11 @@ declare module 'fastify' {
     soldAs?: string
     /** False for a route that stores nothing although its method is not GET: it is served while the disk is full. */
     stores?: false
+    /**
+     * The rows of the audit log that calls leave. A call of a method other than GET that succeeds leaves one. `refusals`: one that
+     * is refused with 401 or 403 does, too. `described`: only one that has changed data, or says what it has changed.
+     * `exempt`: none does.
+     */
+    audit?: 'refusals' | 'described' | 'exempt'
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { currentActor } from '../actor.ts'
 import type { Clock } from '../clock.ts'
+import { currentChange } from '../current-change.ts'
 import { currentOwner } from '../current-owner.ts'
 import type { Disk } from '../disk.ts'
 import { remoteDisk } from '../disk.ts'
@@ -162,7 +163,8 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
   look(): void {
     if (!this.#started) return
     this.#pumpAgain = true
-    this.#pump ??= this.#runPump()
+    // In no change, though requests have it look: its jobs are none of theirs.
+    this.#pump ??= currentChange.run(undefined, () => this.#runPump())
   }
 
   async #runPump(): Promise<void> {

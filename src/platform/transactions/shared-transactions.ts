@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Kysely, Transaction } from 'kysely'
 
 type Work<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Result>
@@ -53,6 +54,7 @@ export function createSharedTransactions(database: unknown): RunShared {
     new Promise<Result>((resolve, reject) => {
       // After everything that is running at this moment, which may request transactions, too.
       if (waiting.length === 0) process.nextTick(begin)
-      waiting.push({ work, resolve, reject } as unknown as Member)
+      // Each in the context of its caller, whichever of them begins.
+      waiting.push({ work: AsyncLocalStorage.bind(work), resolve, reject } as unknown as Member)
     })
 }

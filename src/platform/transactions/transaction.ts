@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { IsolationLevel, Kysely, Transaction } from 'kysely'
+import type { IsolationLevel, Kysely, KyselyPlugin, Transaction } from 'kysely'
+import type { Joined } from '../current-change.ts'
+import { currentChange } from '../current-change.ts'
 import type { RunShared } from './shared-transactions.ts'
 import { createSharedTransactions } from './shared-transactions.ts'
 
@@ -27,6 +29,8 @@ export function shareTransactions(db: object): void {
   sharing.set(db, createSharedTransactions(db))
 }
 
+type Work<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Result>
+
 /**
  * Runs `work` as if alone on the database. An engine that notices conflicts only afterwards may run it
  * repeatedly, for some seconds; one that shares transactions runs it a second time, alone, if the shared transaction fails.
@@ -36,8 +40,49 @@ export function shareTransactions(db: object): void {
  */
 export async function inTransaction<Tables, Result>(
   db: Kysely<Tables>,
-  work: (transaction: Transaction<Tables>) => Promise<Result>,
+  work: Work<Tables, Result>,
   isolation: IsolationLevel = 'serializable',
+): Promise<Result> {
+  // Here, since transactions that are shared run in the context of another.
+  const joined = currentChange.getStore()?.join(db)
+  return joined === undefined ? await run(db, work, isolation) : await runJoined(joined, db, work, isolation)
+}
+
+/** One that writes nothing, such as a check, commits no row. */
+async function runJoined<Tables, Result>(
+  joined: Joined,
+  db: Kysely<Tables>,
+  work: Work<Tables, Result>,
+  isolation: IsolationLevel,
+): Promise<Result> {
+  let isCommitted = false
+  let writes = false
+  const watch: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      writes ||= (result.numAffectedRows ?? 0n) > 0n
+      return result
+    },
+  }
+  async function withRow(transaction: Transaction<Tables>): Promise<Result> {
+    writes = false
+    const result = await work(transaction.withPlugin(watch))
+    if (writes) await joined.write(transaction)
+    return result
+  }
+  try {
+    const result = await run(db, withRow, isolation)
+    isCommitted = true
+    return result
+  } finally {
+    await joined.ended(isCommitted && writes)
+  }
+}
+
+async function run<Tables, Result>(
+  db: Kysely<Tables>,
+  work: Work<Tables, Result>,
+  isolation: IsolationLevel,
 ): Promise<Result> {
   const runShared = sharing.get(db)
   if (runShared !== undefined) return await runShared(work)

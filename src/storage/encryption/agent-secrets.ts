@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
+import { currentChange } from '#platform/current-change.ts'
 import type { SecretBox } from '#platform/encryption/secret-box.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { PlatformTables } from '../tables.ts'
@@ -26,8 +27,11 @@ export function createAgentSecrets(platform: Kysely<PlatformTables>, secretBox: 
         return { agent_id: agentId, set_id, name, sealed }
       })
       if (rows.length === 0) return null
-      await inTransaction(platform, transaction =>
-        transaction.insertInto('agent_secrets').values(rows).execute(),
+      // The change is that of the row which refers to them.
+      await currentChange.run(undefined, () =>
+        inTransaction(platform, transaction =>
+          transaction.insertInto('agent_secrets').values(rows).execute(),
+        ),
       )
       return set_id
     },

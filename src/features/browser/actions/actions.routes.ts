@@ -20,6 +20,7 @@ export function registerActionRoutes(app: App, { actions, browser, maxBytes }: D
 
   routesBelow(app, base, 'Browser').post('/execute', {
     name: 'executeBrowserActions',
+    audit: 'described',
     summary: 'Run one or several actions in a browser session',
     description: 'They run in order, in the active tab.',
     limit: 'browser',

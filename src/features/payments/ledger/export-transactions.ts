@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { csvLine } from '#platform/http/responses/csv.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { readTransactions } from './ledger.repository.ts'
 import type { ExportQuery, Transaction } from './ledger.schema.ts'
@@ -25,16 +26,10 @@ export async function* exportTransactions(
   database: Kysely<AgentTables>,
   query: ExportQuery,
 ): AsyncGenerator<string> {
-  yield `\ufeff${cells.join(',')}\r\n`
+  yield `\ufeff${csvLine(cells)}`
   let page = await readTransactions(database, query, undefined, pageSize)
   while (page.length > 0) {
-    yield page.map(row => `${cells.map(name => cell(row[name] ?? '')).join(',')}\r\n`).join('')
+    yield page.map(row => csvLine(cells.map(name => row[name] ?? ''))).join('')
     page = await readTransactions(database, query, page.at(-1), pageSize)
   }
-}
-
-/** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
-function cell(value: string): string {
-  const safe = /^'*[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",;\t\r\n]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

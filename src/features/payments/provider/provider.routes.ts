@@ -93,7 +93,13 @@ function registerWebhook(scope: App, { webhook, profileOf, webhookSecret, clock 
   scope.route({
     method: 'POST',
     url: `${base}/webhook`,
-    config: { area: 'payments', access: 'anyone', limit: 'general', operationId: 'takeProviderEvent' },
+    config: {
+      area: 'payments',
+      access: 'anyone',
+      limit: 'general',
+      operationId: 'takeProviderEvent',
+      audit: 'exempt',
+    },
     schema: {
       summary: 'Receive an event of the payment provider',
       description: 'Only for the payment provider, whose signature is checked.',

@@ -176,7 +176,10 @@ function createConnection(
         return await read(() => statement.iterate(...values) as unknown as Iterator<Row>, attempt)
       if (writes) onWrite(parameters)
       return await attempt(() => {
-        if (returnsRows) return { rows: statement.all(...values) as Row[] }
+        if (returnsRows) {
+          const rows = statement.all(...values) as Row[]
+          return { rows, numAffectedRows: BigInt(rows.length) }
+        }
         const { changes, lastInsertRowid } = statement.run(...values)
         return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
       })
