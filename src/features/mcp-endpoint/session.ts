@@ -8,7 +8,8 @@ export const sessionHeader = 'mcp-session-id'
  * Id of the conversation of a session, or of all messages of a caller who names none: however often they chat, they take
  * one of the agent's places for conversations. It follows from who calls, so that a session's name is no key to it.
  */
-export function conversationOf({ user, ip, headers }: FastifyRequest): string {
-  const caller = user === undefined ? ['address', ip] : ['user', user.email]
+export function conversationOf({ actor, ip, headers }: FastifyRequest): string {
+  const { kind, id } = actor
+  const caller = kind === 'anonymous' ? ['address', ip] : [kind === 'person' ? 'user' : kind, id]
   return `mcp-${hash('sha256', JSON.stringify([caller, headers[sessionHeader]]), 'base64url')}`
 }
