@@ -10,11 +10,13 @@ interface Heading {
 /** Code between backticks of the same line opens nothing. */
 const fenceLine = /^ {0,3}(`{3,}(?!`|.*`)|~{3,})(.*)$/
 const hashHeading = /^ {0,3}#{1,6}[ \t]+(.*)$/
+/** In one line; its own markup is left out of the title. */
+const htmlHeading = /^ {0,3}<h[1-6](?:\s[^>]*)?>(.*)<\/h[1-6]>$/i
 const underline = /^ {0,3}(?:=+|-+)$/
 /** A line that can be a heading if an underline follows: no list item, quote, table row or code. */
 const paragraphLine = /^ {0,3}[^\s>|#*+`~-]/
 
-/** Cuts markdown before each heading outside of fenced code and front matter; the pieces joined are the text again. */
+/** Cuts markdown before each heading outside of fenced code, comments and front matter; the pieces joined are the text again. */
 export function markdownPieces(markdown: string): Piece[] {
   const headings = [...headingsOf(markdown)]
   const preface = { text: markdown.slice(0, headings[0]?.start) }
@@ -32,12 +34,17 @@ export function pagePieces({ title, text }: { title: string; text: string }): Pi
 function* headingsOf(markdown: string): Generator<Heading> {
   let start = frontMatterLength(markdown)
   let fence: string | undefined
+  let inComment = false
   let previous: Heading | undefined
   for (const line of linesOf(markdown.slice(start))) {
     const content = line.trimEnd()
-    const outside = fence === undefined
-    fence = fenceAfter(content, fence)
-    const title = outside ? hashHeading.exec(content)?.[1] : undefined
+    const isComment: boolean = fence === undefined && (inComment || content.trimStart().startsWith('<!--'))
+    inComment = isComment && !content.includes('-->')
+    const outside = fence === undefined && !isComment
+    fence = isComment ? fence : fenceAfter(content, fence)
+    const title = outside
+      ? (hashHeading.exec(content)?.[1] ?? htmlHeading.exec(content)?.[1]?.replace(/<\/?[a-z][^<>]*>/gi, ''))
+      : undefined
     if (title !== undefined) yield { start, section: plainTitle(title) }
     else if (outside && previous !== undefined && underline.test(content)) yield previous
     const mayBeTitle = outside && fence === undefined && paragraphLine.test(content)
@@ -46,9 +53,12 @@ function* headingsOf(markdown: string): Generator<Heading> {
   }
 }
 
+/** A fence, and comments, above a first key: other dashes are a rule. */
+const frontMatter = /^(---|\+\+\+)\n(?:[ \t]*(?:#.*)?\n)*["'\w][^\n:=]*(?::(?:[ \t]|\n)|=)/
+
 /** Between dashes it is YAML, whose comments look like headings, and between plus signs TOML. */
 function frontMatterLength(markdown: string): number {
-  const fence = /^(?:---|\+\+\+)(?=\n)/.exec(markdown)?.[0]
+  const fence = frontMatter.exec(markdown)?.[1]
   return fence === undefined ? 0 : Math.max(0, markdown.indexOf(`\n${fence}\n`))
 }
 
@@ -63,12 +73,13 @@ function fenceAfter(line: string, open: string | undefined): string | undefined 
 /** Characters of a heading that are kept. */
 const maxTitleLength = 400
 
-/** Without the commonest markup: closing hashes, links, emphasis and code marks. */
+/** Without the commonest markup: closing hashes, links, attributes, emphasis and code marks. */
 function plainTitle(title: string): string {
   // Cut first: a line of brackets takes time by the square of its length.
   return title
     .slice(0, maxTitleLength)
     .replace(/[ \t]+#+[ \t]*$/, '')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[ \t]*\{[#.][^{}]*\}$/, '')
     .replace(/[*`]/g, '')
 }

@@ -365,6 +365,30 @@ describe('json', () => {
     expect((await parse('json', '{"a":1}\n\n{"a":2}\n')).text).toBe('{"a":1}\n\n{"a":2}\n')
   })
 
+  test.each([
+    [
+      'NaN and Infinity as Python writes them',
+      '{"peak": NaN, "limit": [Infinity, -Infinity], "note": "NaN \\" Inf"}',
+    ],
+    ['numbers as R and others write them', '[nan, inf, -Inf, +Infinity]'],
+    ['values over several lines each', '{\n  "id": 1,\n  "t": NaN\n}\n{\n  "id": 2\n}\n\n[\n3\n]\n'],
+    ['values without anything between them', '{"a":1}{"a":2}[3]'],
+    ['lines with such numbers', '{"a":1}\n{"a":NaN}\n"text"\n7\n'],
+  ])('%s are read', async (_name, source) => {
+    expect((await parse('json', source)).text).toBe(source)
+  })
+
+  test('a sequence with record separators is read', async () => {
+    expect((await parse('json', '\u001e{"a":\n1}\n\u001e{"a":2}\n')).text).toContain('{"a":2}')
+  })
+
+  test.each(['{"a": NaNa}', '{"a": 1}{"a": }', '{"a": 1} and {"a": 2}', '{NaN: 1}', '{"a": 1}}'])(
+    '%s is no JSON',
+    async source => {
+      expect(await reason('json', source)).toMatch(/is not valid JSON/)
+    },
+  )
+
   test('what is no JSON is refused with the place', async () => {
     expect(await reason('json', '{"a": 1,}')).toMatch(/^This file is not valid JSON: .*position 8/)
     expect(await reason('json', '{\n"a": 1,\n}')).toMatch(/^This file is not valid JSON: .*line 3/)
@@ -449,10 +473,97 @@ describe('csv', () => {
     ['nowhere, but lines of text', 'Address\nMain Street, Bern\nHigh Street, Basel\n', undefined],
     ['nowhere, but years', '1999,2004\n2001,2002\n', undefined],
     ['nowhere, but one record', 'Bern,Ann\n', undefined],
+    [
+      'that begin with digits',
+      'Plant;1st quarter;2nd quarter\nOslo;17;18\n',
+      'Plant, 1st quarter, 2nd quarter',
+    ],
+    ['that hold digits, over texts', 'Part,3D model,Owner\nA1,m.stl,Ann\n', 'Part, 3D model, Owner'],
+    ['twice', 'Name,Value,Value,Value\nAnn,3,4,5\n', 'Name, Value, Value (2), Value (3)'],
+    ['but one', 'Name,,Age\nAnn,x,3\nBob,,4\n', 'Name, column 2, Age'],
+    ['that are months', 'Plant,2024-01,2024-02\nOslo,3,4\n', 'Plant, 2024-01, 2024-02'],
+    ['that are dates', 'Plant;01.05.2024;02.05.2024\nOslo;3,5;4\n', 'Plant, 01.05.2024, 02.05.2024'],
+    ['that count up', 'Plant,1,2,3\nOslo,17,0,18\n', 'Plant, 1, 2, 3'],
+    [
+      'with colons and addresses',
+      'Size: cm,http://schema.org/price\n12,3.50\n',
+      'Size: cm, http://schema.org/price',
+    ],
+    ['that are long', `${'long name '.repeat(20)}a,b\n1,2\n`, `${'long name '.repeat(20)}a, b`],
+    ['nowhere, but records with numbers', 'Oslo;17;18\nBergen;3;4\n', undefined],
+    ['nowhere, but days', '2024-05-06,Oslo,17\n2024-05-07,Bergen,18\n', undefined],
+    ['nowhere, but quantities', 'Bolt;5 kg;red\nNut;3 kg;blue\n', undefined],
   ])('finds the names of columns %s', async (_name, source, section) => {
     const { spans } = await parse('csv', source)
     expect(new Set(spans.map(span => span.section))).toEqual(new Set([section]))
   })
+})
+
+describe('wide tables', () => {
+  const names = (count: number, of = (at: number) => `attribute ${at}`) =>
+    Array.from({ length: count }, (_, at) => of(at))
+  const wide = (count: number, rows: string[][]) =>
+    [names(count), ...rows].map(row => row.join(';')).join('\n')
+
+  test.each([12, 30, 100, 200])('%i columns are all named beside each row', async count => {
+    const rows = ['Ann', 'Bob'].map(first => [first, ...names(count - 1, at => String(at))])
+    const { spans } = await parse('csv', wide(count, rows))
+    for (const { section } of spans) expect(section).toContain(names(count).join(', '))
+  })
+
+  test('a row longer than a passage has its first value in each line', async () => {
+    const remarks = names(39, at => `"wrote ""quite"" a long remark; number ${at}"`)
+    const { text, spans } = await parse(
+      'csv',
+      wide(40, [
+        ['Ann', ...remarks],
+        ['Bob', ...remarks],
+      ]),
+    )
+    const lines = text.slice(text.indexOf('Bob')).trim().split('\n')
+    expect(lines.length).toBeGreaterThan(3)
+    for (const line of lines) expect(line).toMatch(/^Bob[;\s]/)
+    expect(lines.map((line, at) => (at === 0 ? line : line.replace('Bob … ', ''))).join('')).toBe(
+      ['Bob', ...remarks].join(';'),
+    )
+    expect(new Set(spans.map(({ section }) => section))).toEqual(new Set([names(40).join(', ')]))
+  })
+
+  test('a value longer than a passage is named beside it', async () => {
+    const { spans } = await parse('csv', `name,story\nAnn,${'once upon a time '.repeat(200)}\nBob,short\n`)
+    expect(spans.map(({ section }) => section)).toEqual([
+      'name, story',
+      'name, story',
+      'Ann: name, story',
+      'name, story',
+    ])
+  })
+
+  test('more names than can be repeated stand beside the part that they name', async () => {
+    const values = ['Bob', ...names(1_999, at => (at % 7 === 0 ? `"v;""${at}"""` : `v${at}`))]
+    const { text, spans } = await parse('csv', wide(2_000, [values, values]))
+    const sections = spans.map(({ start, end, section }) => [text.slice(start, end), section] as const)
+    expect(sections.findLast(([part]) => part.includes('v1998'))?.[1]).toMatch(
+      /^(?:attribute \d+, )+attribute 1999$/,
+    )
+    for (const [, section] of sections) expect(section?.length).toBeLessThan(4_200)
+  })
+})
+
+test.each<[string, string, (string | undefined)[]]>([
+  ['a rule above it', '---\n\n# One\n\ntext\n\n---\n\n# Two\n', [undefined, 'One', 'Two']],
+  ['a rule right above it', '---\n# One\n\ntext\n\n---\n', [undefined, 'One']],
+  ['front matter with comments above it', '---\n# about\ntitle: x\n# more\n---\n# One\n', [undefined, 'One']],
+  ['TOML above it', '+++\n# about\ntitle = "x"\n+++\n# One\n', [undefined, 'One']],
+  ['tags', '# Top\n\n<h2 id="x">Glaze <em>blue</em></h2>\n\ntext\n', ['Top', 'Glaze blue']],
+  ['attributes', '# Use `<div>` {#anchor .wide}\n\ntext\n', ['Use <div>']],
+  ['a comment around others', '# Top\n\n<!--\n# Draft\n\nUnder\n---\n-->\n\n## Next\n', ['Top', 'Next']],
+  ['a comment in one line above it', '<!-- # no -->\n# Top\n', [undefined, 'Top']],
+  ['code that shows a comment', '```\n<!--\n```\n# Top\n', [undefined, 'Top']],
+])('a heading of markdown is found with %s', async (_name, source, sections) => {
+  const document = await parse('md', source)
+  expect(document.text).toBe(source)
+  expect([...new Set(document.spans.map(({ section }) => section))]).toEqual(sections)
 })
 
 test('markdown keeps its source, and its headings are sections', async () => {

@@ -45,15 +45,18 @@ export function tooMuchText(): UnreadableDocument {
 
 const maxSectionLength = 200
 
-/** Joins pieces into a document; empty ones leave no span. */
-export function documentOf(pieces: Iterable<Piece>): ParsedDocument {
+/** Joins pieces into a document; empty ones leave no span. Longer sections are cut. */
+export function documentOf(
+  pieces: Iterable<Piece>,
+  { sectionLength = maxSectionLength }: { sectionLength?: number } = {},
+): ParsedDocument {
   const texts: string[] = []
   const spans: Span[] = []
   let start = 0
   for (const { text, page, section } of pieces) {
     if (text === '') continue
     const end = start + text.length
-    const heading = section && storable(section).replace(/\s+/g, ' ').trim().slice(0, maxSectionLength)
+    const heading = section && storable(section).replace(/\s+/g, ' ').trim().slice(0, sectionLength)
     spans.push({
       start,
       end,

@@ -2,6 +2,7 @@ import type { Options } from 'csv-parse/sync'
 import { decodeText } from '../encoding/decode-text.ts'
 import type { ParsedDocument, Piece } from '../parsed-document.ts'
 import { documentOf, linesOf } from '../parsed-document.ts'
+import { columnNames } from './column-names.ts'
 
 type Parse = (text: string, options: Options) => string[][]
 
@@ -16,7 +17,7 @@ const lenient: Options = { relax_quotes: true, relax_column_count: true, skip_em
 
 /**
  * The records as they stand in the file, so that they can be quoted; none is cut from itself at a quoted line break.
- * The names of the columns, if what stands above looks like them, are the section.
+ * The names of the columns, if the table has them, are the section.
  */
 export async function parseCsv(bytes: Uint8Array): Promise<ParsedDocument> {
   const { parse } = await import('csv-parse/sync')
@@ -24,8 +25,10 @@ export async function parseCsv(bytes: Uint8Array): Promise<ParsedDocument> {
   const sample = text.slice(0, sampleCharacters).replace(preamble, '')
   const tables = delimiters.map(delimiter => ({ delimiter, records: readSample(parse, sample, delimiter) }))
   const best = tables.reduce((one, other) => (columns(other.records) > columns(one.records) ? other : one))
-  const section = headerOf(best.records)
-  return documentOf(readRecords(parse, text, best.delimiter, section))
+  const names = columnNames(best.records)
+  return documentOf(readRecords(parse, text, best.delimiter, names), {
+    sectionLength: longNames + 2 * longLabel,
+  })
 }
 
 function readSample(parse: Parse, sample: string, delimiter: string): string[][] {
@@ -51,45 +54,99 @@ function columns(records: string[][]): number {
   return records.length === 0 ? 0 : Math.min(...records.map(record => record.length))
 }
 
-/** Names are words or years, all different; what has a number, a date or an address is data. */
-const word = /^[\p{L}_#$%(][^@:]{0,63}$/u
-const year = /^(?:19|20)\d\d$/
-
-/** The first record that fills more than one column, if it holds names. */
-function headerOf(records: string[][]): string | undefined {
-  const first = records.findIndex(record => record.filter(value => value.trim() !== '').length > 1)
-  if (first === -1 || first === records.length - 1) return undefined
-  const names = withoutEmptyEnds((records[first] ?? []).map(name => name.trim()))
-  const areNames =
-    names.some(name => word.test(name)) &&
-    names.every(name => word.test(name) || year.test(name)) &&
-    new Set(names).size === names.length
-  return areNames ? names.join(', ') : undefined
+/** The form of records with `raw`. */
+interface RawRecord {
+  record: string[]
+  /** As it stands in the file, with its line break. */
+  raw: string
 }
 
-/** Programs leave the first column of row numbers unnamed, and empty columns at the end. */
-function withoutEmptyEnds(names: readonly string[]): readonly string[] {
-  const last = names.findLastIndex(name => name !== '')
-  return names.slice(names[0] === '' ? 1 : 0, last + 1)
-}
+/** Characters of a record that stands in one passage; longer ones are cut between their values. */
+const longRecord = 400
+/** Longer names are repeated for the columns of each part alone, lest they outgrow the values. */
+const longNames = 4_000
+const longLabel = 100
 
-function readRecords(parse: Parse, text: string, delimiter: string, section: string | undefined): Piece[] {
-  const pieces: Piece[] = []
+function readRecords(parse: Parse, text: string, delimiter: string, names: string[] | undefined): Piece[] {
+  const section = names && sectionOf(names)
+  const records: RawRecord[] = []
   try {
     parse(text, {
       ...lenient,
       delimiter,
       raw: true,
-      on_record: (_record, { raw = '' }) => {
-        pieces.push({ text: `${raw.replace(/^\n+|\n+$/g, '')}\n`, section })
+      on_record: (entry: unknown) => {
+        records.push(entry as RawRecord)
         return null
       },
     })
-    return pieces
   } catch {
     // Quotes that don't match: the file is still text, line by line.
     return Iterator.from(linesOf(text))
-      .map(line => ({ text: line, section }))
+      .map(line => ({ text: line, section: section?.slice(0, longNames) }))
       .toArray()
   }
+  return records.flatMap(({ record, raw }) => {
+    const source = `${raw.replace(/^\n+|\n+$/g, '')}\n`
+    const isShort = source.length < longRecord && (section?.length ?? 0) <= longNames
+    return isShort ? { text: source, section } : partsOf(source, record, delimiter, names ?? [])
+  })
+}
+
+/** Cuts a record between its values. Each part after the first repeats the first value, by which the record is known. */
+function partsOf(
+  source: string,
+  record: readonly string[],
+  delimiter: string,
+  names: readonly string[],
+): Piece[] {
+  const value = record.map(one => one.trim()).find(one => one !== '') ?? ''
+  const label = value.replace(/\s+/g, ' ').slice(0, longLabel)
+  const all = sectionOf(names)
+  const cells = cellsOf(source, delimiter)
+  const pieces: Piece[] = []
+  for (let from = 0; from < cells.length; ) {
+    const to = partEnd(cells, from, all.length > longNames ? names : [])
+    const text = cells.slice(from, to).join('')
+    const section = all.length > longNames ? sectionOf(names.slice(from, to)) : all
+    const line = from === 0 ? text : `${label} … ${text}`
+    pieces.push({
+      text: line.endsWith('\n') ? line : `${line}\n`,
+      // A value that is itself longer than a passage has the label beside all of its parts.
+      section: text.length > longRecord ? `${label}: ${section}` : section,
+    })
+    from = to
+  }
+  return pieces
+}
+
+/** Where a part ends that begins with the cell `from`; `names` are those that must not grow too long beside it. */
+function partEnd(cells: readonly string[], from: number, names: readonly string[]): number {
+  let [to, length, ofNames] = [from, 0, 0]
+  do {
+    length += cells[to]?.length ?? 0
+    ofNames += (names[to]?.length ?? 0) + 2
+    to++
+  } while (to < cells.length && length + (cells[to]?.length ?? 0) < longRecord && ofNames < longNames)
+  return to
+}
+
+function sectionOf(names: readonly string[]): string {
+  return names.filter(name => name !== '').join(', ')
+}
+
+/** The cells of a record as they stand in the file, with the delimiters behind them. */
+function cellsOf(source: string, delimiter: string): string[] {
+  const cells: string[] = []
+  for (let start = 0; start < source.length; ) {
+    let end = start
+    if (source[start] === '"') {
+      end = source.indexOf('"', start + 1)
+      while (end !== -1 && source[end + 1] === '"') end = source.indexOf('"', end + 2)
+    }
+    const next = end === -1 ? -1 : source.indexOf(delimiter, end)
+    cells.push(source.slice(start, next === -1 ? source.length : next + 1))
+    start = next === -1 ? source.length : next + 1
+  }
+  return cells
 }

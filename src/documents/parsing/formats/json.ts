@@ -8,12 +8,18 @@ const longLine = 200
 /** A line of that many characters ends at the next bracket, brace or comma. */
 const lineWidth = 80
 
+/** The byte before each value of a sequence (RFC 7464). */
+const recordSeparator = 0x1e
+const blank = 0x20
+
 /**
- * JSON or JSON Lines, as the source itself, so that it can be quoted, but for letters that are written as escapes; every line
+ * JSON, JSON Lines or several values, as the source itself, so that it can be quoted, but for letters that are written as escapes; every line
  * break is a place to cut.
  */
 export async function parseJson(bytes: Uint8Array): Promise<ParsedDocument> {
-  const source = decodeText(bytes)
+  const source = decodeText(
+    bytes.includes(recordSeparator) ? bytes.map(byte => (byte === recordSeparator ? blank : byte)) : bytes,
+  )
   if (source.length > limits.characters) throw tooMuchText()
   assertModest(source)
   assertJson(source)
@@ -80,11 +86,13 @@ function assertModest(source: string): void {
   })
 }
 
-function assertJson(source: string): void {
+function assertJson(written: string): void {
+  if (problemOf(written) === undefined) return
+  const source = inPlainNumbers(written)
   const problem = problemOf(source)
   if (problem === undefined) return
   const broken = brokenLine(source)
-  if (broken === undefined) return
+  if (broken === undefined || areValues(source)) return
   // Where the first line is a value by itself, the file is meant to be JSON Lines.
   throw broken.isFirst
     ? new UnreadableDocument(`This file is not valid JSON: ${problem}.`)
@@ -98,6 +106,42 @@ function problemOf(json: string): string | undefined {
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** Numbers that JSON has no form for, as Python, R and others write them. */
+const otherNumbers = /[+-]?\b(?:NaN|Inf(?:inity)?)\b/gi
+
+/** The same with zeros for the numbers that JSON does not know; offsets stay. */
+function inPlainNumbers(source: string): string {
+  if (source.search(otherNumbers) === -1) return source
+  let plain = ''
+  let start = 0
+  for (let at = source.indexOf('"'); at !== -1; at = source.indexOf('"', start)) {
+    const end = stringEnd(source, at) + 1
+    plain += replaced(source.slice(start, at)) + source.slice(at, end)
+    start = end
+  }
+  return plain + replaced(source.slice(start))
+}
+
+function replaced(outside: string): string {
+  return outside.replace(otherNumbers, number => `0${' '.repeat(number.length - 1)}`)
+}
+
+/** Whether the source is objects and arrays one after the other, each over as many lines as it likes. */
+function areValues(source: string): boolean {
+  let depth = 0
+  let start = 0
+  let isWhole = true
+  eachMark(source, (mark, at) => {
+    if (mark === '{' || mark === '[') depth++
+    if (mark !== '}' && mark !== ']') return
+    depth--
+    if (depth !== 0 || !isWhole) return
+    isWhole = problemOf(source.slice(start, at + 1)) === undefined
+    start = at + 1
+  })
+  return isWhole && start > 0 && source.slice(start).trim() === ''
 }
 
 /** The first line that is neither blank nor JSON by itself, and whether only blank ones stand above it. */
