@@ -15,7 +15,7 @@ import { channelTables } from './tables/channels.ts'
 import { chatTables } from './tables/chat.ts'
 import { contactAddressTables } from './tables/contact-addresses.ts'
 import { contactTables } from './tables/contacts.ts'
-import { crawlTables } from './tables/crawls.ts'
+import { crawlTables, pageTextTables } from './tables/crawls.ts'
 import { agentFactTables, platformFactTables } from './tables/facts.ts'
 import { knowledgeTables } from './tables/knowledge.ts'
 import { mcpTables } from './tables/mcp.ts'
@@ -70,6 +70,7 @@ export const agentTables = {
   '0023-readable-runs': columnsOnly,
   '0024-deliveries': deliveryTables,
   '0025-early-payment-changes': earlyChangeTables,
+  '0026-page-texts': pageTextTables,
 }
 
 type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>

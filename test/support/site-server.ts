@@ -36,7 +36,7 @@ export interface Site {
 export function page(title: string, links: readonly string[] = [], text = ''): string {
   const list = links.map(link => `<li><a href="${link}">to ${link}</a></li>`).join('')
   return `<!doctype html><html><head><title>${title}</title></head><body>
-    <main><h1>${title}</h1><p>The page of ${title} tells of ${title}. ${text}</p></main><ul>${list}</ul></body></html>`
+    <main><h1>${title}</h1><p>The page of ${title} tells of ${title}. ${text}</p></main><nav><ul>${list}</ul></nav></body></html>`
 }
 
 /** A string is a page of HTML. */

@@ -16,8 +16,6 @@ export const limits = {
   jsonMarks: 5_000_000,
   /** Levels of HTML from which on only the bare text is taken: renderers work by recursion. */
   htmlDepth: 300,
-  /** Nodes of a web page from which on no readable part is looked for: that takes more than linear time. */
-  readerNodes: 50_000,
   /** Milliseconds until a file that is still being read is given up. */
   fileMs: 60_000,
   /** The same for a web page, for which a reader waits. */

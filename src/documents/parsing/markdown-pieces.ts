@@ -26,9 +26,10 @@ export function markdownPieces(markdown: string): Piece[] {
   return [preface, ...sections]
 }
 
-/** A web page in markdown: what stands before the first heading is found by the page's title. */
+/** A web page in markdown: it begins with its title, which is also the section of all that stands before the first heading. */
 export function pagePieces({ title, text }: { title: string; text: string }): Piece[] {
-  return markdownPieces(text).map(piece => ({ ...piece, section: piece.section ?? title }))
+  const named = text.trim() === '' || text.includes(title) ? text : `${title}\n\n${text}`
+  return markdownPieces(named).map(piece => ({ ...piece, section: piece.section ?? title }))
 }
 
 function* headingsOf(markdown: string): Generator<Heading> {
@@ -63,7 +64,7 @@ function frontMatterLength(markdown: string): number {
 }
 
 /** The fence that is open after a line; a closing one is at least as long as the opening one and stands alone. */
-function fenceAfter(line: string, open: string | undefined): string | undefined {
+export function fenceAfter(line: string, open: string | undefined): string | undefined {
   const [, marks, rest] = fenceLine.exec(line) ?? []
   if (marks === undefined) return open
   if (open === undefined) return marks

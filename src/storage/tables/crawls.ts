@@ -1,4 +1,4 @@
-import { integer, partOf, text, textOrNull } from '#platform/columns.ts'
+import { bytes, integer, partOf, text, textOrNull } from '#platform/columns.ts'
 import { declareAgentTables, hidden, readable } from './table-set.ts'
 
 /** The pages of websites. */
@@ -48,5 +48,24 @@ export const crawlTables = declareAgentTables({
     key: ['source_id', 'position'],
     together: { url: ['source_id', 'url'] },
     indexes: { state: ['source_id', 'state', 'position'] },
+  },
+})
+
+/** The texts of those pages, from which passages are made again once it is known what is the same on many of them. */
+export const pageTextTables = declareAgentTables({
+  crawl_texts: {
+    sql: hidden,
+    columns: {
+      source_id: partOf('sources'),
+      /** As in `crawl_pages`. */
+      document: text,
+      /** See `page/page-content.ts` of crawls. */
+      content: bytes,
+      /** A mark of each block of the text; see `page/page-blocks.ts` of crawls. */
+      marks: text,
+      /** A digit for each block: 1 if it is left out of the passages that search shows. */
+      left_out: text,
+    },
+    key: ['source_id', 'document'],
   },
 })

@@ -1,7 +1,7 @@
-import { limits } from '../limits.ts'
 import { toMarkdown } from './html-to-markdown.ts'
 import type { HtmlDocument, HtmlElement } from './html-tree.ts'
-import { elementsOf, parseHtml, removeElements, shapeOf, textOf, textsOf } from './html-tree.ts'
+import { elementsOf, parseHtml, removeElements, textOf } from './html-tree.ts'
+import { linkTarget, lists } from './rendering/content-kinds.ts'
 
 export interface HtmlPage {
   html: string
@@ -14,47 +14,76 @@ export interface MarkdownPage {
   markdown: string
 }
 
-/** Parts of a page that belong to the site, or that a browser shows only when it cannot run or play something. */
-const furniture = new Set('title script style noscript template svg nav iframe video audio'.split(' '))
-/** Parts of an article that are for use, not for reading. */
-const controls = new Set(['footer', 'form', 'button', 'input', 'select', 'textarea'])
-/** A list-like page: the reader's view keeps less than this share of its text, so the whole is taken. */
-const keptShare = 0.4
+/** Elements that are never shown, or only where something cannot run or play. */
+const unseen = new Set(
+  'title script style noscript template iframe video audio defs symbol desc metadata'.split(' '),
+)
+/** Elements and roles that lead to other pages. */
+const navigation = new Set(['nav', 'search', 'navigation', 'menubar'])
+const landmarks = new Set(['header', 'footer', 'banner', 'contentinfo'])
+const content = new Set(['main', 'article', 'h1'])
 
-/** The readable part of a web page as markdown, with absolute links. */
-export async function readHtmlPage({ html, url }: HtmlPage): Promise<MarkdownPage> {
-  return await readablePart(parseHtml(html), url)
+/** The text of a web page as markdown, with absolute links; element and role alone decide what is left out. */
+export function readHtmlPage({ html, url }: HtmlPage): MarkdownPage {
+  return readablePart(parseHtml(html), url)
 }
 
 /** The same of a page that is parsed already. Changes the document. */
-export async function readablePart(document: HtmlDocument, url: string): Promise<MarkdownPage> {
-  const elements = elementsOf(document.root)
+export function readablePart({ root, body }: HtmlDocument, url: string): MarkdownPage {
+  const elements = elementsOf(root)
   const title = titleOf(elements)
   makeLinksAbsolute(elements, url)
-  removeElements(document.root, isFurniture)
-  return { title, markdown: toMarkdown(await readableElement(document), { markup: true }) }
+  removeElements(root, isFurniture)
+  for (const landmark of landmarksOf(body)) removeElements(landmark, isMenu)
+  return { title, markdown: toMarkdown(body, { markup: true }) }
 }
 
-function isFurniture({ name, attributes }: HtmlElement): boolean {
-  return furniture.has(name) || attributes.hidden !== undefined || attributes['aria-hidden'] === 'true'
+function isFurniture(element: HtmlElement): boolean {
+  if (unseen.has(element.name) || isDecoration(element)) return true
+  // An end tag that is missing makes the page itself a part of its menu.
+  return navigation.has(kindOf(element)) && !elementsOf(element).some(({ name }) => content.has(name))
 }
 
-async function readableElement(document: HtmlDocument): Promise<HtmlElement> {
-  const elements = elementsOf(document.root)
-  const [article, ...others] = elements.filter(({ name }) => name === 'article')
-  const main = elements.find(({ name }) => name === 'main')
-  // To guess what the page itself says is most of the work of reading it.
-  if (article !== undefined && others.length === 0 && holdsMostOf(article, main ?? document.body)) {
-    removeElements(article, ({ name }) => controls.has(name))
-    return article
-  }
-  const whole = main ?? article ?? document.body
-  const guessed = await readerView(document)
-  return guessed !== undefined && holdsMostOf(guessed, whole) ? guessed : whole
+/** The role, where an author has given one; else the element. */
+function kindOf({ name, attributes }: HtmlElement): string {
+  return /^[a-z]+/.exec(attributes.role?.trim().toLowerCase() ?? '')?.[0] ?? name
 }
 
-function holdsMostOf(part: HtmlElement, whole: HtmlElement): boolean {
-  return textLength(part) >= textLength(whole) * keptShare
+/** Such as the name of an icon, or the sign of a link to a heading. */
+function isDecoration({ name, attributes, children }: HtmlElement): boolean {
+  const isHidden = attributes['aria-hidden'] === 'true'
+  if (isHidden && (name === 'i' || /icon|symbol/i.test(attributes.class ?? ''))) return true
+  const isAnchor = name === 'a' && attributes.href?.startsWith('#')
+  return (isHidden || isAnchor === true) && children.every(isSign)
+}
+
+function isSign(node: HtmlElement | string): boolean {
+  return typeof node === 'string' && !/[\p{L}\p{N}]/u.test(node)
+}
+
+/** Headers and footers of the page itself, not those of its parts. */
+function landmarksOf(body: HtmlElement): HtmlElement[] {
+  const found: HtmlElement[] = []
+  const open = [body]
+  for (let element = open.pop(); element !== undefined; element = open.pop())
+    for (const child of element.children) {
+      if (typeof child === 'string' || content.has(child.name)) continue
+      if (landmarks.has(kindOf(child))) found.push(child)
+      else open.push(child)
+    }
+  return found
+}
+
+/** A list of links to pages and of nothing else. */
+function isMenu(list: HtmlElement): boolean {
+  if (!lists.has(list.name)) return false
+  const open = [list]
+  for (let element = open.pop(); element !== undefined; element = open.pop())
+    for (const child of element.children) {
+      if (typeof child === 'string' ? child.trim() !== '' : child.name === 'img') return false
+      if (typeof child !== 'string' && !/^http/i.test(linkTarget(child) ?? '')) open.push(child)
+    }
+  return true
 }
 
 function titleOf(elements: readonly HtmlElement[]): string {
@@ -76,17 +105,4 @@ function makeLinksAbsolute(elements: readonly HtmlElement[], url: string): void 
     if (name !== 'a' || href === undefined || href.startsWith('#')) continue
     attributes.href = URL.parse(href, base)?.href ?? href
   }
-}
-
-async function readerView({ root }: HtmlDocument): Promise<HtmlElement | undefined> {
-  const { nodes, depth } = shapeOf(root)
-  if (nodes > limits.readerNodes || depth > limits.htmlDepth) return undefined
-  const html = root.children.find(child => typeof child !== 'string')
-  // Only where it is needed: it takes longer to load than a page to be read.
-  const reader = await import('./reader-view.ts')
-  return html && reader.readerView(html)
-}
-
-function textLength(element: HtmlElement): number {
-  return textsOf(element).reduce((length, text) => length + text.replace(/\s+/g, '').length, 0)
 }

@@ -112,7 +112,8 @@ describe('lists and quotes', () => {
       '-   a\n\n    ```\n    b\n      c\n    ```',
     ],
     ['quotes', '<blockquote><p>a</p><ul><li>b</ul></blockquote>', '> a\n>\n> -   b'],
-    ['definitions', '<dl><dt>a<dd>b</dl>', 'a\n\nb'],
+    ['definitions', '<dl><dt>a<dd>b<dd>c<dt>d<dd>e</dl>f', 'a\n:   b\n:   c\n\nd\n:   e\n\nf'],
+    ['options', '<select><option>a</option><option selected>b</select>', '-   a\n-   b'],
   ])('%s', (_name, html, markdown) => {
     expect(markdownOf(html)).toBe(markdown)
   })

@@ -3,7 +3,7 @@ import { Parser } from 'htmlparser2'
 /** No more of a page than what reading it takes: there are no comments, and a text is only its string. */
 export interface HtmlElement {
   /** In lower case. */
-  readonly name: string
+  name: string
   /** By their names in lower case. */
   readonly attributes: Record<string, string>
   children: HtmlNode[]
@@ -55,6 +55,7 @@ function parse(html: string): HtmlElement {
   const open = [root]
   const asParsed: { element: HtmlElement; level: number }[] = []
 
+  const templates: Template[] = []
   let isFull = false
 
   class BoundedParser extends Parser {
@@ -69,9 +70,12 @@ function parse(html: string): HtmlElement {
   const parser = new BoundedParser({
     onopentag(name, attributes) {
       endBefore(name, open)
-      const element = { name, attributes, children: [] }
+      const element: HtmlElement = { name, attributes, children: [] }
       asParsed.push({ element, level: open.length })
-      open.at(-1)?.children.push(element)
+      const parent = open.at(-1)
+      parent?.children.push(element)
+      if (parent && name === 'template' && ('shadowrootmode' in attributes || 'shadowroot' in attributes))
+        templates.push({ host: parent, template: element })
       open.push(element)
     },
     ontext(text) {
@@ -86,7 +90,29 @@ function parse(html: string): HtmlElement {
     },
   })
   parser.end(html)
+  for (const template of templates.reverse()) showShadow(template)
   return root
+}
+
+/** A shadow root that is declared in HTML, with the element that it belongs to. */
+interface Template {
+  host: HtmlElement
+  template: HtmlElement
+}
+
+/** Puts the shadow root in the place of its host's children, and these into its slots. No child is lost. */
+function showShadow({ host, template }: Template): void {
+  let rest = host.children.filter(child => child !== template)
+  for (const slot of elementsOf(template).filter(({ name }) => name === 'slot')) {
+    const wanted = slot.attributes.name ?? ''
+    const isHere = (child: HtmlNode) =>
+      (typeof child === 'string' ? '' : (child.attributes.slot ?? '')) === wanted
+    const assigned = rest.filter(isHere)
+    rest = rest.filter(child => !isHere(child))
+    if (assigned.some(isShown)) slot.children = assigned
+    slot.name = 'span'
+  }
+  host.children = [...template.children, ...rest]
 }
 
 interface Ending {

@@ -32,5 +32,5 @@ export async function pageToMarkdown({
   ])
   const document = parseHtml(text)
   const isShell = isEmptyShell(document)
-  return { ...(await readablePart(document, url)), isShell }
+  return { ...readablePart(document, url), isShell }
 }

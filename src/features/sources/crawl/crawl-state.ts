@@ -1,14 +1,16 @@
 /** The means of a crawl, and the findings of its visits and their settling. */
 import type { Kysely } from 'kysely'
+import type { LRUCache } from 'lru-cache'
 import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { CrawlConfig } from '../sources.schema.ts'
-import type { NewEntry, QueuedUrl, QueueState, StoredPage } from './crawl.repository.ts'
+import type { NewEntry, QueuedUrl, QueueState, StoredPage, StoredText } from './crawl.repository.ts'
 import type { ReadPage } from './crawl.worker.ts'
 import type { CrawlThreads } from './crawl-threads.ts'
 import type { FetchedPage, NoPage, WrittenPage } from './fetch-page.ts'
 import type { PageIndexer } from './index-page.ts'
+import type { Repeats } from './page/page-blocks.ts'
 import type { HostGates } from './site/host-gates.ts'
 import type { SitemapPages, SiteRules } from './site/site-rules.ts'
 import type { UrlPatterns } from './site/url-patterns.ts'
@@ -34,8 +36,10 @@ export interface Site {
   renderPage(url: string, signal: AbortSignal): Promise<WrittenPage>
   threads: CrawlThreads
   gates: HostGates
-  /** Addresses that pages of this run name as their own, with whether nothing is there. */
-  namedAddresses: Map<string, Promise<boolean>>
+  /** What is at addresses that pages of this run name as their own. */
+  namedAddresses: LRUCache<string, Promise<Visit>>
+  /** What pages of this run have in common so far. */
+  repeats: Repeats
   /** The yield of this run's pages so far. */
   traffic: { bytes: number }
 }
@@ -77,6 +81,8 @@ export interface Settled {
   document?: string
   /** To be stored with it. */
   page?: StoredPage
+  /** Where its chunks were made. */
+  text?: StoredText
   links: readonly string[]
 }
 

@@ -14,6 +14,7 @@ const page = {
   patterns: { include: [], exclude: [] },
   chunking: defaultChunking,
   isCut: false,
+  repeated: '',
 }
 
 const threadsThat = (error: unknown) => {

@@ -5,6 +5,7 @@ import type { WorkerPool, WorkerTask } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { RawPage, RawSitemap, ReadPage } from './crawl.worker.ts'
 import { crawlLimits } from './crawl-limits.ts'
+import type { ComparedPage } from './page/page-blocks.ts'
 import type { RobotsAdvice, RobotsRules, RobotsText } from './site/robots.ts'
 import type { Sitemap } from './site/sitemap.ts'
 import type { UrlPatterns } from './site/url-patterns.ts'
@@ -26,6 +27,8 @@ export interface CrawlThreads {
   advice(argument: { rules: RobotsText; startUrl: string }, signal: AbortSignal): Promise<RobotsAdvice>
   /** Undefined for one that takes too much time or memory to read. */
   readSitemap(sitemap: RawSitemap, signal: AbortSignal): Promise<Sitemap | undefined>
+  /** Pages that are to be cut again; none if that takes too much time or memory. */
+  comparePages(pages: readonly ComparedPage[], signal: AbortSignal): Promise<Omit<ComparedPage, 'marks'>[]>
   /** Whether the page could be cut and stored: not if that takes too much time or memory. */
   draftPage(page: DraftPage, signal: AbortSignal): Promise<boolean>
   /** Gives the number of chunks of each page; undefined if that takes too much time or memory. */
@@ -110,6 +113,7 @@ function threadsOf(
       ),
     advice: (argument, signal) => runOr('readAdvice', argument, signal, { crawlDelay: 0, sitemaps: [] }),
     readSitemap: (sitemap, signal) => runOr('readSitemap', sitemap, signal, undefined),
+    comparePages: (pages, signal) => runOr('comparePages', pages, signal, []),
     draftPage: (page, signal) => write('draftPage', page, signal, false),
     addPages: (pages, signal) => write<number[] | undefined>('addPages', pages, signal, undefined),
   }

@@ -144,10 +144,10 @@ describe('pages that end at the same time', () => {
       ),
     )
     const source = await crawl(app, { url: site.url })
-    expect(pathsOf(source)).toEqual(['/', '/a', '/c', '/e', '/f'])
+    expect(pathsOf(source)).toEqual(['/', '/c', '/d', '/e', '/f'])
     expect(source).toMatchObject({ chunks: 5, config: { pageCount: 5, failedPages: [] } })
-    const visited = site.asked().filter(path => path !== '/c')
-    expect(visited.toSorted()).toEqual(['/', '/a', '/b', '/d', '/e', '/f'])
+    const visited = new Set(site.asked())
+    expect([...visited].toSorted()).toEqual(['/', '/a', '/b', '/c', '/d', '/e', '/f'])
     const { generations, chunks, pages } = await rowsOf(app)
     expect(chunks).toHaveLength(5)
     expect(pages).toHaveLength(5)

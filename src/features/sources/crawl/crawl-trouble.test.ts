@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { testApp } from '#test/support/build-app.ts'
-import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
+import { crawl, crawlAgain, crawled, pathsOf, startCrawl } from '#test/support/crawl.ts'
 import { changeCrawls } from '#test/support/crawl-job.ts'
 import { asked, chunksOf, get, search, setStage } from '#test/support/crawl-stage.ts'
 import { page, startSite } from '#test/support/site-server.ts'
@@ -425,31 +424,16 @@ describe('pages that name another address as their own', () => {
     const source = await crawl(app, { url: site.url })
     expect(pathsOf(source)).toEqual(['/', '/a', '/b', '/d'])
     const asked = site.requests.filter(({ path }) => path === '/lost').map(({ method }) => method)
-    expect(asked).toEqual(['HEAD', 'GET'])
+    expect(asked).toEqual(['GET'])
     expect(pathsOf(await crawlAgain(app, source.id))).toEqual(['/', '/a', '/b', '/d'])
-  })
-
-  it('are one page also where the server knows no other method than GET', async () => {
-    const shown = naming('/shown', page('Alder'))
-    const pages: Record<string, string> = {
-      '/': page('Start', ['/shown?by=name', '/shown?by=date']),
-      '/shown?by=name': shown,
-      '/shown?by=date': shown,
-      '/shown': shown,
-    }
-    await using site = await startSite(({ method, path }) => (method === 'GET' ? pages[path] : undefined))
-    const app = await testApp({ environment: forCrawls })
-    expect(pathsOf(await crawl(app, { url: site.url }))).toEqual(['/', '/shown'])
   })
 
   it('are believed where there is no clear answer', async () => {
     const { app, site } = await setStage({
-      '/': page('Start', ['/a', '/b']),
+      '/': page('Start', ['/a']),
       '/a': naming('/shut', page('Alder')),
-      '/b': naming('/broken', page('Birch')),
       '/shut': { status: 405 },
-      '/broken': { status: 500 },
     })
-    expect(pathsOf(await crawl(app, { url: site.url }))).toEqual(['/', '/broken', '/shut'])
+    expect(pathsOf(await crawl(app, { url: site.url }))).toEqual(['/', '/shut'])
   })
 })

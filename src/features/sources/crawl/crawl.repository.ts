@@ -4,6 +4,7 @@ import { matches } from '#platform/schema-check.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 import { crawlLimits } from './crawl-limits.ts'
+import type { ComparedPage } from './page/page-blocks.ts'
 
 /**
  * State of an address in the queue. `waiting`: not looked at yet; `changed`, `unchanged`: a page that is new or has another
@@ -29,6 +30,8 @@ export interface PageFailure {
   url: string
   reason: string
 }
+
+export type StoredText = Omit<AgentTables['crawl_texts'], 'source_id'>
 
 /** Stored instead of a hash for what is not a page and is kept for its links alone. */
 export const noContent = ''
@@ -230,8 +233,65 @@ export async function storePage(db: Database, sourceId: string, page: StoredPage
     .execute()
 }
 
+export async function storeText(db: Database, sourceId: string, text: StoredText): Promise<void> {
+  const { document, ...columns } = text
+  await db
+    .insertInto('crawl_texts')
+    .values({ source_id: sourceId, ...text })
+    .onConflict(conflict => conflict.columns(['source_id', 'document']).doUpdateSet(columns))
+    .execute()
+}
+
+export async function findText(
+  db: Database,
+  sourceId: string,
+  document: string,
+): Promise<StoredText | undefined> {
+  return await db
+    .selectFrom('crawl_texts')
+    .select(['document', 'content', 'marks', 'left_out'])
+    .where('source_id', '=', sourceId)
+    .where('document', '=', document)
+    .executeTakeFirst()
+}
+
+/** The texts of a source that are compared, in the order in which its crawl found them. */
+export async function comparedPages(db: Database, sourceId: string): Promise<ComparedPage[]> {
+  const found = await db
+    .selectFrom('crawl_queue')
+    .select(['document', 'position'])
+    .where('source_id', '=', sourceId)
+    .where('state', 'in', pageStates)
+    .execute()
+  const positions = new Map(found.map(({ document, position }) => [document, position]))
+  const pages: ComparedPage[] = []
+  for (;;) {
+    const rows = await db
+      .selectFrom('crawl_texts')
+      .select(['document', 'marks', 'left_out'])
+      .where('source_id', '=', sourceId)
+      .where('document', '>', pages.at(-1)?.document ?? '')
+      .orderBy('document')
+      .limit(rowsPerInsert)
+      .execute()
+    for (const { document, marks, left_out } of rows) pages.push({ document, marks, leftOut: left_out })
+    if (rows.length < rowsPerInsert) break
+  }
+  const position = ({ document }: ComparedPage) => positions.get(document) ?? Infinity
+  return pages.toSorted((one, other) => compare(position(one), position(other)))
+}
+
+function compare(one: number, other: number): number {
+  return one === other ? 0 : one - other
+}
+
 /** Deletes a page that has vanished, unless it is kept for its links. */
 export async function deletePage(db: Database, sourceId: string, document: string): Promise<void> {
+  await db
+    .deleteFrom('crawl_texts')
+    .where('source_id', '=', sourceId)
+    .where('document', '=', document)
+    .execute()
   await db
     .deleteFrom('crawl_pages')
     .where('source_id', '=', sourceId)

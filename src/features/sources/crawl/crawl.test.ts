@@ -176,6 +176,10 @@ describe('the bounds of a crawl', () => {
     expect(pathsOf(source)).toEqual(['/', '/a', '/b', '/c'])
     expect(site.asked().toSorted()).toEqual(['/', '/a', '/b', '/c', '/gone'])
     expect(source.config.failedPages).toEqual([
+      {
+        url: `${site.url}/`,
+        reason: '3 more addresses were not visited: this crawl keeps at most 4 pages (`maxPages`).',
+      },
       { url: `${site.url}/gone`, reason: 'It answered with status 404.' },
     ])
   })

@@ -14,6 +14,7 @@ const read = (head: string, robotsTag: string) =>
     patterns: { include: [], exclude: [] },
     chunking: defaultChunking,
     isCut: true,
+    repeated: '',
   })
 
 test.each([

@@ -6,8 +6,10 @@ import { parseHtml } from '#documents/parsing/html/html-tree.ts'
 import { pageText } from '#documents/parsing/html/page-text.ts'
 import { prepareChunks } from '#features/knowledge/drafts.service.ts'
 import { crawlLimits } from './crawl-limits.ts'
+import type { ComparedPage } from './page/page-blocks.ts'
+import { blocksOf, changesByComparison, eachMark, leftOutOf, marksOf } from './page/page-blocks.ts'
 import { chunksOfPage } from './page/page-chunks.ts'
-import { pack } from './page/page-content.ts'
+import { pack, packPage } from './page/page-content.ts'
 import { headerDirectives, strictest } from './page/page-directives.ts'
 import { outlineOf } from './page/page-outline.ts'
 import { boundedLinks, isSameOrigin, pageUrl } from './page/page-url.ts'
@@ -27,6 +29,8 @@ export interface RawPage {
   chunking: ChunkingOptions
   /** Whether its chunks are wanted, too. */
   isCut: boolean
+  /** Marks of blocks that other pages hold already. */
+  repeated: string
 }
 
 /** A page as a source keeps it. */
@@ -37,9 +41,15 @@ export interface PageText {
   chunks: number | undefined
   /** SHA-256 of its title and text, in hex. */
   hash: string
+  /** A digit for each of its blocks: 1 if it is left out of the chunks. */
+  leftOut: string
 }
 
 export interface ReadPage extends PageText {
+  /** The whole page; see `page/page-content.ts`. */
+  whole: Uint8Array
+  /** See `page/page-blocks.ts`. */
+  marks: string
   /** On the same origin and within the patterns, in the order of the document. */
   links: string[]
   canonical: string | undefined
@@ -66,27 +76,34 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
   }
   if (noIndex) return omittedPage(outline, 'It asks not to be indexed.')
   const { readablePart } = await import('#documents/parsing/html/html-page.ts')
-  const { title, markdown } = await readablePart(document, url)
+  const { title, markdown } = readablePart(document, url)
   // Making links absolute could inflate a page to many times its size.
   const text = markdown.slice(0, crawlLimits.pageBytes)
   if (text.trim() === '')
     return omittedPage(outline, 'It holds no text: what scripts would write is not read.')
   const page = { title, text, chunking }
-  const chunks = raw.isCut ? prepareChunks(chunksOfPage(page)) : undefined
+  const marks = marksOf(blocksOf(text))
+  const repeated = new Set(eachMark(raw.repeated))
+  const leftOut = leftOutOf(eachMark(marks), mark => repeated.has(mark))
+  const whole = packPage(page)
+  const chunks = raw.isCut ? prepareChunks(chunksOfPage(page, leftOut)) : undefined
   return {
     ...outline,
     omitted: undefined,
-    content: pack(chunks ?? page),
+    ...{ whole, marks, leftOut },
+    content: chunks ? pack(chunks) : whole,
     chunks: chunks?.length,
     hash: createHash('sha256').update(`${title}\n${text}`).digest('hex'),
   }
 }
 
+const noText = { content: pack([]), whole: pack([]), hash: '', marks: '', leftOut: '' }
+
 function omittedPage(
   outline: Pick<ReadPage, 'isShell' | 'links' | 'canonical' | 'noFollow'>,
   omitted: string,
 ): ReadPage {
-  return { ...outline, omitted, content: pack([]), chunks: undefined, hash: '' }
+  return { ...outline, omitted, ...noText, chunks: undefined }
 }
 
 /** Loads what the pages of a crawl take, while nothing of them has come yet. */
@@ -100,6 +117,11 @@ export async function decideByRobots(argument: {
 }): Promise<boolean[]> {
   const { allowedByRobots } = await import('./site/robots.ts')
   return allowedByRobots(argument.rules, argument.urls)
+}
+
+/** See `page/page-blocks.ts`. */
+export function comparePages(pages: readonly ComparedPage[]): Omit<ComparedPage, 'marks'>[] {
+  return changesByComparison(pages)
 }
 
 /** Which of these addresses the patterns let through. */
@@ -123,10 +145,14 @@ export interface RawSitemap {
 /** The pages that it names on the site and within the patterns, and other sitemaps of the site. */
 export async function readSitemap({ body, startUrl, patterns }: RawSitemap): Promise<Sitemap> {
   const sitemap = await import('./site/sitemap.ts')
-  const { pages, sitemaps } = sitemap.readSitemap(sitemap.sitemapText(body))
+  const { pages, sitemaps, problem } = sitemap.readSitemap(sitemap.sitemapText(body))
+  const own = [...onSite(pages, startUrl)]
+  const [foreign] = own.length === 0 ? pages : []
   return {
-    pages: boundedLinks(onSite(pages, startUrl), compilePatterns(patterns)),
+    pages: boundedLinks(own, compilePatterns(patterns)),
     sitemaps: firstSitemaps(sitemaps, startUrl),
+    problem:
+      foreign === undefined ? problem : `It names pages of another site, such as ${foreign.slice(0, 200)}.`,
   }
 }
 

@@ -1,3 +1,4 @@
+import { hash as digest } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { IndexingService, SourceRun } from '#features/knowledge/indexing.service.ts'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
@@ -39,14 +40,17 @@ export function createPageIndexer(needs: Dependencies): PageIndexer {
   const { run, db, jobId, model, signal, threads, indexing } = needs
   return {
     requireRun: transaction => indexing.requireRun(transaction, run),
-    async replace({ document, hash, content }) {
+    async replace({ document, hash, content, chunks: cut, leftOut }) {
       const chunks = await indexing.replace({
         run,
         document,
         db,
         model,
-        content: `${jobId} ${hash}`,
-        draft: async task => ((await threads.draftPage({ ...task, content }, signal)) ? undefined : ''),
+        content: `${jobId} ${hash} ${digest('sha256', leftOut)}`,
+        draft: async task => {
+          const page = { ...task, content, leftOut: cut === undefined ? leftOut : undefined }
+          return (await threads.draftPage(page, signal)) ? undefined : ''
+        },
         signal,
       })
       return typeof chunks === 'number' ? chunks : undefined

@@ -1,16 +1,18 @@
 /** Stores the results of visits: chunks, pages, their links. A crash in between does no harm. */
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import { raiseProgress } from '../sources.repository.ts'
-import type { QueuedUrl, StoredPage } from './crawl.repository.ts'
+import type { QueuedUrl, StoredPage, StoredText } from './crawl.repository.ts'
 import {
   addToQueue,
   countQueue,
   documentOfPage,
   findPage,
+  findText,
   isFound,
   noContent,
   settleInQueue,
   storePage,
+  storeText,
 } from './crawl.repository.ts'
 import type { ReadSitemap, Settled, Settling, Visited, VisitedPage } from './crawl-state.ts'
 import type { NoPage } from './fetch-page.ts'
@@ -30,6 +32,7 @@ export async function settlePages(site: Settling, visited: readonly Visited[]): 
     await site.index.requireRun(transaction)
     for (const stored of [...settled.map(({ page }) => page), sitemap?.stored])
       if (stored !== undefined) await storePage(transaction, sourceId, stored)
+    for (const { text } of settled) if (text !== undefined) await storeText(transaction, sourceId, text)
     for (const { entry, state, reason = null, document = null } of settled)
       await settleInQueue(transaction, sourceId, entry.position, { state, reason, document })
     await addToQueue(transaction, sourceId, added)
@@ -51,7 +54,11 @@ async function settledAmong(site: Settling, visited: readonly Visited[]): Promis
 
 function settledNew({ embedding }: Settling, { entry, visit, document }: NewPage, chunks: number): Settled {
   const page = pageOf(entry, visit, { document, embedding, chunks })
-  return { entry, state: 'changed', document, page, links: page.links, ...remarkOn(visit) }
+  return {
+    ...{ entry, state: 'changed', document, page, links: page.links },
+    text: textOf(document, visit),
+    ...remarkOn(visit),
+  }
 }
 
 /** Until the crawl has ended. */
@@ -97,12 +104,14 @@ async function settledPage(
     const kept = await keptOrFailed(site, entry, { url, reason: fetched.unfinished })
     if (kept.state === 'kept') return kept
   }
-  const isIndexed = state === 'unchanged' && stored?.embedding === embedding
+  const isCurrent = state === 'unchanged' && stored?.embedding === embedding
+  const isIndexed = isCurrent && (await findText(db, sourceId, document)) !== undefined
   const chunks = isIndexed ? stored.chunks : await site.index.replace({ document, ...read })
   if (chunks === undefined)
     return await keptOrFailed(site, entry, { url, reason: 'It takes too much time or memory to read.' })
   const page = pageOf(entry, visit, { document, embedding, chunks })
-  return { state, document, page, links, ...remarkOn(visit) }
+  const text = isIndexed ? {} : { text: textOf(document, visit) }
+  return { state, document, page, links, ...text, ...remarkOn(visit) }
 }
 
 /** A page is a page also with a placeholder in it, but no one should take it for whole. */
@@ -126,6 +135,10 @@ function pageOf(
     content_hash: read.hash,
     links: linksOf(visit),
   }
+}
+
+function textOf(document: string, { read: { whole, marks, leftOut } }: VisitedPage): StoredText {
+  return { document, content: whole, marks, left_out: leftOut }
 }
 
 function linksOf({ read: { noFollow, links } }: VisitedPage): string[] {

@@ -1,33 +1,41 @@
 import type { QueuedUrl } from './crawl.repository.ts'
-import { documentOfPage, findPage, isFound } from './crawl.repository.ts'
+import { documentOfPage, findPage, findText, isFound } from './crawl.repository.ts'
 import type { ReadPage } from './crawl.worker.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { Site, Visit } from './crawl-state.ts'
 import { disallowed } from './crawl-state.ts'
-import type { FetchedPage } from './fetch-page.ts'
+import type { FetchedPage, Validators } from './fetch-page.ts'
 import { fetchPage } from './fetch-page.ts'
-import { ownUrl } from './own-url.ts'
+import { ownPage } from './own-page.ts'
 import { isSameOrigin } from './page/page-url.ts'
 import { renderVisit } from './render-visit.ts'
 
 export async function visitPage(site: Site, entry: QueuedUrl, signal: AbortSignal): Promise<Visit> {
-  const { db, sourceId, gates, outbound, rules } = site
+  const { db, sourceId } = site
   if (await isFound(db, sourceId, documentOfPage(entry.url))) return { kind: 'same' }
   if (entry.position === 0) {
     const objection = await robotsObjection(site, entry.url, signal)
     if (objection !== undefined) return { kind: 'skipped', url: entry.url, reason: objection }
   }
-  const fetched = await fetchPage(entry.url, {
+  const visit = (url: string) => visitAddress(site, entry, url, signal)
+  const visited = await visit(entry.url)
+  return visited.kind === 'page' ? await ownPage(site, visited, visit, signal) : visited
+}
+
+async function visitAddress(
+  site: Site,
+  entry: QueuedUrl,
+  address: string,
+  signal: AbortSignal,
+): Promise<Visit> {
+  const { db, sourceId, gates, outbound, rules } = site
+  const fetched = await fetchPage(address, {
     fetch: outbound.fetchFunction(),
     gates,
     pauseMs: rules.pauseMs,
     requestMs: crawlLimits.requestMs,
     signal,
-    async validatorsOf(url) {
-      const stored = await findPage(db, sourceId, { fetchedUrl: url })
-      if (stored === undefined || stored.embedding !== site.embedding) return undefined
-      return { etag: stored.etag, lastModified: stored.last_modified }
-    },
+    validatorsOf: url => (address === entry.url ? validatorsOf(site, url) : Promise.resolve(undefined)),
     objectionTo: url => objectionTo(site, entry, url, signal),
   })
   if (fetched.kind === 'unchanged') {
@@ -40,35 +48,42 @@ export async function visitPage(site: Site, entry: QueuedUrl, signal: AbortSigna
     return fetched
   }
   site.traffic.bytes += fetched.body.length
-  const read = await readFetched(site, fetched, signal)
+  const read = await readFetched(site, entry, fetched, signal)
   const rendered = read && (await renderVisit(site, fetched, read, signal))
-  if (rendered === undefined) return await visited(site, fetched, read, signal)
+  if (rendered === undefined) return visited(site, fetched, read)
   if (rendered.kind !== 'page') return rendered
   if (rendered.url !== fetched.url) {
     const reason = await objectionTo(site, entry, rendered.url, signal)
     if (reason !== undefined) return { kind: 'skipped', url: fetched.url, reason }
   }
-  return await visited(site, rendered, await readFetched(site, rendered, signal), signal)
+  return visited(site, rendered, await readFetched(site, entry, rendered, signal))
+}
+
+/** Of a page whose passages are still the ones that would be made of it. */
+async function validatorsOf({ db, sourceId, embedding }: Site, url: string): Promise<Validators | undefined> {
+  const stored = await findPage(db, sourceId, { fetchedUrl: url })
+  if (stored === undefined || stored.embedding !== embedding) return undefined
+  if ((await findText(db, sourceId, stored.document)) === undefined) return undefined
+  return { etag: stored.etag, lastModified: stored.last_modified }
 }
 
 async function readFetched(
-  { patterns, chunking, cutsPages: isCut, threads }: Site,
+  { patterns, chunking, cutsPages: isCut, threads, repeats }: Site,
+  { position }: QueuedUrl,
   { body, contentType, robotsTag, url }: FetchedPage,
   signal: AbortSignal,
 ): Promise<ReadPage | undefined> {
-  return await threads.readPage({ body, contentType, robotsTag, url, patterns, chunking, isCut }, signal)
+  const raw = { body, contentType, robotsTag, url, patterns, chunking, isCut }
+  // The start page comes first, and so keeps what it has in common with others.
+  return await threads.readPage({ ...raw, repeated: position === 0 ? '' : repeats.soFar() }, signal)
 }
 
-async function visited(
-  site: Site,
-  fetched: FetchedPage,
-  read: ReadPage | undefined,
-  signal: AbortSignal,
-): Promise<Visit> {
+function visited(site: Site, fetched: FetchedPage, read: ReadPage | undefined): Visit {
   const { url } = fetched
   if (read === undefined)
     return { kind: 'failed', url, reason: 'It is no text, or takes too much time or memory to read.' }
-  return { kind: 'page', url: await ownUrl(site, fetched, read, signal), fetched, read }
+  if (read.omitted === undefined) site.repeats.note(read.marks)
+  return { kind: 'page', url, fetched, read }
 }
 
 async function objectionTo(

@@ -2,17 +2,19 @@
 import { addPrepared, storeDraft } from '#features/knowledge/drafts.service.ts'
 import type { DraftTask, SourceRun } from '#features/knowledge/indexing.service.ts'
 import { chunksOfPage } from './page/page-chunks.ts'
-import { unpack } from './page/page-content.ts'
+import { unpack, unpackPage } from './page/page-content.ts'
 
 export interface DraftPage extends DraftTask {
   /** See `page/page-content.ts`. */
   content: Uint8Array
+  /** The blocks that are left out of a page that has not been cut; undefined where `content` is its chunks. */
+  leftOut: string | undefined
 }
 
 /** Stores the page's chunks as a draft of its document. */
-export async function draftPage({ content, ...task }: DraftPage): Promise<boolean> {
-  const unpacked = unpack(content)
-  await storeDraft(task, 'text' in unpacked ? chunksOfPage(unpacked) : unpacked)
+export async function draftPage({ content, leftOut, ...task }: DraftPage): Promise<boolean> {
+  const isCut = leftOut === undefined
+  await storeDraft(task, isCut ? unpack(content) : chunksOfPage(unpackPage(content), leftOut))
   return true
 }
 
@@ -22,11 +24,7 @@ export interface AddPages extends SourceRun {
 
 /** Adds pages to the source that are new to it and were cut when they were read; returns the number of chunks of each. */
 export async function addPages({ pages, ...run }: AddPages): Promise<number[]> {
-  const documents = pages.map(({ document, content }) => {
-    const chunks = unpack(content)
-    if ('text' in chunks) throw new Error('A page that is to be added has not been cut.')
-    return { document, chunks }
-  })
+  const documents = pages.map(({ document, content }) => ({ document, chunks: unpack(content) }))
   await addPrepared(run, documents)
   return documents.map(({ chunks }) => chunks.length)
 }

@@ -36,7 +36,7 @@ export async function parseFetched(
   if (format !== 'html') return await parseDocument(format, bytes)
   const html = pageText(bytes, 'text/html; charset=utf-8') ?? ''
   const { readHtmlPage } = await import('#documents/parsing/html/html-page.ts')
-  const { title, markdown } = await readHtmlPage({ html, url })
+  const { title, markdown } = readHtmlPage({ html, url })
   const document = limited(documentOf(pagePieces({ title, text: markdown })))
   if (!/\S/.test(document.text)) throw new UnreadableDocument('This page holds no text.')
   return document

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { chunkingOf } from '#documents/chunking/chunking-form.ts'
 import type { IndexingService, SourceRun } from '#features/knowledge/indexing.service.ts'
 import type { SourceEvents } from '#features/knowledge/knowledge.events.ts'
@@ -15,8 +16,11 @@ import { countQueue, deletePage, failuresOf, totalsOf, vanishedDocuments } from 
 import { crawlLimits } from '../crawl/crawl-limits.ts'
 import type { Spending } from '../crawl/crawl-spending.ts'
 import { spendingOf } from '../crawl/crawl-spending.ts'
+import type { Settling } from '../crawl/crawl-state.ts'
 import type { CrawlThreads } from '../crawl/crawl-threads.ts'
 import { createPageIndexer } from '../crawl/index-page.ts'
+import { leaveOutRepeated } from '../crawl/leave-out-repeated.ts'
+import { createRepeats } from '../crawl/page/page-blocks.ts'
 import type { RenderPage } from '../crawl/render-visit.ts'
 import type { CrawlEnd } from '../crawl/run-crawl.ts'
 import { runCrawl } from '../crawl/run-crawl.ts'
@@ -68,7 +72,6 @@ export function createCrawlSourceJob(needs: Dependencies): JobHandler<AgentHandl
       throw new JobYields()
     }
     if (end.kind === 'no start') return await failCrawl(agent, source, end.reason)
-    if (end.isWhole) await removeVanished(context, run, needs.indexing)
     const config = await outcomeOf(agent, source, end.isWhole, timestamp(needs.clock))
     if (config.pageCount === 0) return await failCrawl(agent, source, config.failedPages?.[0]?.reason ?? '')
     const { chunks } = await totalsOf(agent.db, source.id)
@@ -78,41 +81,38 @@ export function createCrawlSourceJob(needs: Dependencies): JobHandler<AgentHandl
   }
 
   async function visitAll(
-    { agent, signal, jobId, progressed }: Context,
+    context: Context,
     { config }: CrawledSource,
     rules: SiteRules,
     { run, spending }: { run: SourceRun; spending: Spending },
   ): Promise<CrawlEnd> {
-    const { db } = agent
-    const { outbound, gates } = needs
-    const threads = needs.threads(agent.agentId)
+    const { agent, signal, jobId, progressed } = context
+    const { outbound, gates, turnMs = crawlLimits.turnMs } = needs
+    const [{ db }, threads] = [agent, needs.threads(agent.agentId)]
     const model = await needs.embeddingOf(agent.agentId)
     const { url: startUrl, maxPages, maxDepth, useSitemap, render } = config
     const patterns = { include: config.includePatterns, exclude: config.excludePatterns }
-    return await runCrawl(
-      {
-        ...{ db, ...run, startUrl, patterns, rules, outbound, threads, gates, namedAddresses: new Map() },
-        ...{ maxPages, maxDepth, chunking: chunkingOf(config), signal, traffic: spending.traffic },
-        render,
-        renderPage: (url, until) => needs.renderPage(agent.agentId, url, { signal: until }),
-        embedding: embeddingName(model),
-        cutsPages: model.provider === 'builtin' && config.lastCrawledAt === undefined,
-        index: createPageIndexer({ run, db, jobId, model, signal, threads, indexing: needs.indexing }),
-        sitemapPages: async () =>
-          useSitemap
-            ? await sitemapPages(startUrl, { rules, patterns }, { outbound, threads, gates, signal })
-            : undefined,
-      },
-      { isOver: spending.isOver, turnMs: needs.turnMs ?? crawlLimits.turnMs, progressed },
-    )
+    const site: Settling = {
+      ...{ db, ...run, startUrl, patterns, rules, outbound, threads, gates },
+      ...{ namedAddresses: new LRUCache({ max: namedRemembered }), repeats: createRepeats() },
+      ...{ maxPages, maxDepth, render, chunking: chunkingOf(config), signal, traffic: spending.traffic },
+      renderPage: (url, until) => needs.renderPage(agent.agentId, url, { signal: until }),
+      embedding: embeddingName(model),
+      cutsPages: model.provider === 'builtin' && config.lastCrawledAt === undefined,
+      index: createPageIndexer({ run, db, jobId, model, signal, threads, indexing: needs.indexing }),
+      sitemapPages: async () =>
+        useSitemap
+          ? await sitemapPages(startUrl, { rules, patterns }, { outbound, threads, gates, signal })
+          : undefined,
+    }
+    const end = await runCrawl(site, { isOver: spending.isOver, turnMs, progressed })
+    if (end.kind !== 'done') return end
+    if (end.isWhole) await removeVanished(context, run, needs.indexing)
+    return (await leaveOutRepeated(site, { turnMs, progressed })) ? end : { kind: 'turn over' }
   }
 
-  async function failCrawl(agent: AgentHandle, source: CrawledSource, reason: string): Promise<void> {
-    const { url } = source.config
-    const failedPages = await failuresOf(agent.db, source.id)
-    const message = `The start page ${url} could not be crawled. ${reason}`.trim()
-    await fail(agent, source, message, { config: { ...source.config, failedPages } })
-  }
+  const failCrawl = async (agent: AgentHandle, source: CrawledSource, reason: string) =>
+    await fail(agent, source, ...(await startFailure(agent, source, reason)))
 
   return {
     lane: 'documents',
@@ -130,6 +130,11 @@ export function createCrawlSourceJob(needs: Dependencies): JobHandler<AgentHandl
         await fail(context.agent, source, `This website could not be crawled: ${error}`)
     },
   }
+}
+
+async function startFailure({ db }: AgentHandle, { id, config }: CrawledSource, reason: string) {
+  const problem = `The start page ${config.url} could not be crawled. ${reason}`.trim()
+  return [problem, { config: { ...config, failedPages: await failuresOf(db, id) } }] as const
 }
 
 function isCrawled(source: Source): source is CrawledSource {
@@ -156,7 +161,7 @@ async function outcomeOf(
   lastCrawledAt: string,
 ): Promise<CrawlConfig> {
   const { pageHashes } = await totalsOf(db, id)
-  const { changed, unchanged } = await countQueue(db, id)
+  const { changed, unchanged, waiting } = await countQueue(db, id)
   const isFirst = config.lastCrawledAt === undefined
   return {
     ...config,
@@ -164,8 +169,21 @@ async function outcomeOf(
     lastCrawledAt,
     pageHashes,
     ...(!isFirst && { changedPages: changed, unchangedPages: unchanged }),
-    failedPages: [...(isWhole ? [] : [{ url: config.url, reason: cutShort }]), ...(await failuresOf(db, id))],
+    failedPages: [
+      ...unvisited(isWhole, waiting, config).map(reason => ({ url: config.url, reason })),
+      ...(await failuresOf(db, id)),
+    ],
   }
 }
+
+function unvisited(isWhole: boolean, waiting: number, { maxPages }: CrawlConfig): string[] {
+  if (!isWhole) return [cutShort]
+  if (waiting === 0) return []
+  const addresses = waiting === 1 ? 'One more address was' : `${waiting} more addresses were`
+  return [`${addresses} not visited: this crawl keeps at most ${maxPages} pages (\`maxPages\`).`]
+}
+
+/** Pages that others name as their own, which are remembered: as many as may be visited at a time. */
+const namedRemembered = 20
 
 const cutShort = 'The rest of the site was not visited: it took too long, or brought too much.'

@@ -5,7 +5,7 @@ import type { BlockWriter } from './block-writer.ts'
 import { createBlockWriter } from './block-writer.ts'
 import { codeBlock, languageOf } from './code.ts'
 import type { Holdings } from './content-kinds.ts'
-import { blocks, createHoldings, linkTarget, lists, silent } from './content-kinds.ts'
+import { blocks, createHoldings, items, linkTarget, lists, silent } from './content-kinds.ts'
 import { inlineText } from './inline-text.ts'
 import { linesWithLinks } from './lines-with-links.ts'
 import { cellText, isLayout, tableOf, tableText } from './table.ts'
@@ -69,15 +69,17 @@ function writeText(nodes: readonly HtmlNode[], { writer, isItem, markup, holding
 }
 
 function writeBlock(element: HtmlElement, context: Context, parent: HtmlElement | undefined): void {
-  const { writer, isCell } = context
+  const { writer, isCell, markup } = context
   const { name } = element
   if (silent.has(name)) return
   if (lists.has(name) && !isCell) writeList(element, context)
-  else if (name === 'li' && !isCell) writeItem(element, '-   ', context)
+  else if (items.has(name) && !isCell) writeItem(element, '-   ', context)
+  else if (name === 'dd' && markup && !isCell) writeItem(element, ':   ', context)
   else {
     writer.separate(2)
     writeOther(element, context, parent)
-    writer.separate(2)
+    // The meaning of a term follows it in the next line.
+    writer.separate(name === 'dt' && markup ? 1 : 2)
   }
 }
 
@@ -108,18 +110,18 @@ function writeList(list: HtmlElement, context: Context): void {
   const { writer, isItem } = context
   writer.separate(isItem ? 1 : 2)
   const start = Math.abs(Number.parseInt(list.attributes.start ?? '', 10)) || 1
-  let items = 0
+  let count = 0
   for (const child of list.children) {
-    if (typeof child === 'string' || child.name !== 'li') {
+    if (typeof child === 'string' || !items.has(child.name)) {
       // A list that stands among the items instead of in one belongs to the one before.
-      const isNested = typeof child !== 'string' && lists.has(child.name) && items > 0
+      const isNested = typeof child !== 'string' && lists.has(child.name) && count > 0
       const write = () => writeAll([child], { ...context, isItem: true })
       if (isNested) writer.within({ first: '    ', rest: '    ' }, write)
       else write()
       continue
     }
-    writeItem(child, list.name === 'ol' ? `${start + items}.  ` : '-   ', context)
-    items += 1
+    writeItem(child, list.name === 'ol' ? `${start + count}.  ` : '-   ', context)
+    count += 1
   }
   writer.separate(isItem ? 1 : 2)
 }

@@ -7,13 +7,15 @@ const names = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
 export const blocks =
   names(`address article aside audio blockquote body canvas caption center dd details dialog dir div dl dt
   fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html isindex legend li main menu nav
-  noframes ol optgroup option output p pre search section select summary table tbody td tfoot th thead tr ul`)
-export const lists = names('ul ol menu dir')
+  noframes ol optgroup option output p pre search section select summary table tbody td text textarea tfoot th thead tr ul`)
+export const lists = names('ul ol menu dir select datalist optgroup')
+/** Their items, wherever they stand. */
+export const items = names('li option')
 export const tableSections = names('thead tbody tfoot')
 export const cells = names('td th')
 /** Elements that carry no text of the page. A `colgroup` is none: its end may be left out, so that it holds what follows. */
 export const silent = names(
-  'script style noscript template svg iframe object canvas link meta annotation annotation-xml',
+  'script style noscript template iframe object canvas link meta annotation annotation-xml',
 )
 
 /** The kinds of all content below an element. */
@@ -54,7 +56,7 @@ export function createHoldings(): Holdings {
 /** Where a link leads that can be followed from elsewhere, as it may stand between the brackets of a link. */
 export function linkTarget({ name, attributes }: HtmlElement): string | undefined {
   const href = name === 'a' ? attributes.href?.trim() : undefined
-  if (href === undefined || !/^(?:https?|mailto):/i.test(href)) return undefined
+  if (href === undefined || !/^(?:https?|mailto|tel):/i.test(href)) return undefined
   const target = href.replace(/\s+/g, '%20')
   return isBalanced(target) ? target : target.replaceAll('(', '%28').replaceAll(')', '%29')
 }

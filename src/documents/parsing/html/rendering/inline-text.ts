@@ -25,6 +25,9 @@ const emphasis = new Map([
   ['strike', '~~'],
 ])
 
+/** Inputs whose value a browser shows as text; one that sends or resets a form says nothing. */
+const readable = new Set('text number tel email url date time month week datetime-local button'.split(' '))
+
 /** White space is as a browser shows it; blocks, if there are any, stand in the same line. */
 export function inlineText(nodes: readonly HtmlNode[], options: InlineOptions): string {
   const { holdings, markup, breaks, isItem = false } = options
@@ -35,7 +38,7 @@ export function inlineText(nodes: readonly HtmlNode[], options: InlineOptions): 
   const special = new Map<string, (element: HtmlElement) => void>([
     ['br', () => (depthInLink > 0 ? writer.space() : writer.lineBreak())],
     ['img', ({ attributes }) => writer.text(attributes.alt ?? '')],
-    ['input', addCheckbox],
+    ['input', addInput],
     ['a', link => addLink(link, () => link.children.forEach(add))],
     ['code', markup ? addCode : addOther],
   ])
@@ -89,8 +92,10 @@ export function inlineText(nodes: readonly HtmlNode[], options: InlineOptions): 
     end()
   }
 
-  function addCheckbox({ attributes }: HtmlElement): void {
-    if (!isItem || attributes.type?.toLowerCase() !== 'checkbox') return
+  function addInput({ attributes }: HtmlElement): void {
+    const type = attributes.type?.toLowerCase() ?? 'text'
+    if (readable.has(type)) writer.text(attributes.value ?? '')
+    if (!isItem || type !== 'checkbox') return
     writer.verbatim(attributes.checked === undefined ? '[ ]' : '[x]', box => box)
     writer.space()
   }

@@ -2,9 +2,10 @@ import type { Chunk } from '#documents/chunking/chunk-document.ts'
 import { chunkDocument } from '#documents/chunking/chunk-document.ts'
 import { pagePieces } from '#documents/parsing/markdown-pieces.ts'
 import { documentOf } from '#documents/parsing/parsed-document.ts'
+import { withoutLeftOut } from './page-blocks.ts'
 import type { UncutPage } from './page-content.ts'
 
-/** A web page in markdown, cut. */
-export function chunksOfPage({ chunking, ...page }: UncutPage): Chunk[] {
-  return chunkDocument(documentOf(pagePieces(page)), chunking)
+/** A web page in markdown, cut, without the blocks that `leftOut` marks. */
+export function chunksOfPage({ title, text, chunking }: UncutPage, leftOut: string): Chunk[] {
+  return chunkDocument(documentOf(pagePieces({ title, text: withoutLeftOut(text, leftOut) })), chunking)
 }

@@ -54,15 +54,24 @@ function* referencesOf(elements: readonly HtmlElement[]): Generator<string> {
     refresh?.attributes.content ?? '',
   )?.[1]
   if (target !== undefined) yield target
-  for (const element of elements) {
-    const reference = referenceOf(element)
-    if (reference !== undefined && !hasWord(element.attributes.rel, 'nofollow')) yield reference
-  }
+  // Those of the head come last: there may be one for each language.
+  for (const kind of [bodyReference, headReference])
+    for (const element of elements) {
+      const reference = kind(element)
+      if (reference !== undefined && !hasWord(element.attributes.rel, 'nofollow')) yield reference
+    }
 }
 
-function referenceOf({ name, attributes: { href, src } }: HtmlElement): string | undefined {
+function bodyReference({ name, attributes: { href, src } }: HtmlElement): string | undefined {
   if (name === 'a' || name === 'area') return href
   return name === 'frame' ? src : undefined
+}
+
+/** The pages before and after it, and those in other languages. */
+function headReference({ name, attributes: { rel, href, hreflang, type } }: HtmlElement): string | undefined {
+  if (name !== 'link') return undefined
+  const isTranslation = hasWord(rel, 'alternate') && hreflang !== undefined && /html|^$/i.test(type ?? '')
+  return hasWord(rel, 'next') || hasWord(rel, 'prev') || isTranslation ? href : undefined
 }
 
 /** With `nofollow` sites mark what is not worth a visit, or has no end: sorting, calendars, log-ins. */

@@ -97,9 +97,12 @@ describe('a sitemap', () => {
       ['&e;'],
       [],
     ],
-    ['no sitemap', [], []],
   ])('%s', (text, pages, sitemaps) => {
     expect(readSitemap(text)).toEqual({ pages, sitemaps })
+  })
+
+  test('is named if it is none', () => {
+    expect(readSitemap('<html>Not here.</html>')).toMatchObject({ pages: [], problem: 'It is no sitemap.' })
   })
 })
 

@@ -17,7 +17,7 @@ export interface SiteRules {
   robots: RobotsRules
   /** Milliseconds between the starts of two requests. */
   pauseMs: number
-  /** Addresses of sitemaps on the site. */
+  /** Addresses of sitemaps that robots.txt names on the site. */
   sitemaps: string[]
 }
 
@@ -52,14 +52,9 @@ export function createSiteRules({ outbound, gates }: Pick<Dependencies, 'outboun
 async function loadSiteRules(startUrl: string, needs: Dependencies): Promise<SiteRules | string> {
   const robots = await loadRobots(new URL('/robots.txt', startUrl).href, needs)
   if (typeof robots === 'string') return `The site's robots.txt could not be read. ${robots}`
-  const usual = new URL('/sitemap.xml', startUrl).href
-  if (robots.kind !== 'text') return { robots, pauseMs: 0, sitemaps: [usual] }
+  if (robots.kind !== 'text') return { robots, pauseMs: 0, sitemaps: [] }
   const { crawlDelay, sitemaps } = await needs.threads.advice({ rules: robots, startUrl }, needs.signal)
-  return {
-    robots,
-    pauseMs: Math.min(crawlDelay, crawlLimits.crawlDelayMs),
-    sitemaps: sitemaps.length > 0 ? sitemaps : [usual],
-  }
+  return { robots, pauseMs: Math.min(crawlDelay, crawlLimits.crawlDelayMs), sitemaps }
 }
 
 async function loadRobots(url: string, needs: Dependencies): Promise<RobotsRules | string> {
@@ -109,15 +104,17 @@ export async function sitemapPages(
   startUrl: string,
   { rules, patterns }: { rules: SiteRules; patterns: UrlPatterns },
   needs: Dependencies,
-): Promise<SitemapPages | undefined> {
+): Promise<SitemapPages> {
+  const load = (address: string) =>
+    loadSitemap(address, { startUrl, patterns, pauseMs: rules.pauseMs }, needs)
+  const begun = rules.sitemaps.length > 0 ? undefined : await firstUsual(startUrl, load)
   // Grows by the sitemaps that earlier ones name. Each is read once, however often it is named, even by itself.
-  const met = new Set(rules.sitemaps)
-  const [url] = met
-  if (url === undefined) return undefined
+  const met = new Set(begun === undefined ? rules.sitemaps : [begun.url])
+  const [url = ''] = met
   const pages: string[][] = []
   let problem: SitemapPages['problem']
   for (const next of met.values().take(crawlLimits.sitemaps)) {
-    const found = await loadSitemap(next, { startUrl, patterns, pauseMs: rules.pauseMs }, needs)
+    const found = next === begun?.url ? begun.found : await load(next)
     if ('reason' in found) {
       if (problem === undefined || problem.isGone) problem = { url: next, ...found }
       continue
@@ -128,17 +125,38 @@ export async function sitemapPages(
   return { url, pages: boundedTogether(pages), ...(problem && { problem }) }
 }
 
+type Loaded = Sitemap | { reason: string; isGone: boolean }
+
+/** Where sites have their sitemap without saying so. */
+const [usualPath, ...otherPaths] = ['/sitemap.xml', '/sitemap_index.xml', '/wp-sitemap.xml'] as const
+
+/** The first that is there, else the first of all. */
+async function firstUsual(startUrl: string, load: (url: string) => Promise<Loaded>) {
+  const loaded = async (path: string) => {
+    const url = new URL(path, startUrl).href
+    const found = await load(url)
+    return { url, found, isMissing: 'reason' in found && found.isGone }
+  }
+  const first = await loaded(usualPath)
+  for (const path of first.isMissing ? otherPaths : []) {
+    const other = await loaded(path)
+    if (!other.isMissing) return other
+  }
+  return first
+}
+
 async function loadSitemap(
   url: string,
   { startUrl, patterns, pauseMs }: { startUrl: string; patterns: UrlPatterns; pauseMs: number },
   { outbound, gates, threads, signal }: Dependencies,
-): Promise<Sitemap | { reason: string; isGone: boolean }> {
+): Promise<Loaded> {
   try {
     const limits = { pauseMs, maxBytes: crawlLimits.sitemapBytes, mayLeave: false }
     const { status, body } = await readSiteFile(url, { ...limits, outbound, gates, signal })
     if (status !== 200)
       return { reason: `It answered with status ${status}.`, isGone: status === 404 || status === 410 }
     const sitemap = await threads.readSitemap({ body, startUrl, patterns }, signal)
+    if (sitemap?.problem !== undefined) return { reason: sitemap.problem, isGone: true }
     return sitemap ?? { reason: 'It takes too much time or memory to read.', isGone: false }
   } catch (error) {
     if (!(error instanceof AppError)) throw error

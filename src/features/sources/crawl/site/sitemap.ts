@@ -5,6 +5,8 @@ export interface Sitemap {
   pages: string[]
   /** Other sitemaps, where this is a list of them. */
   sitemaps: string[]
+  /** Why it names nothing; undefined for one that does, or is empty. */
+  problem?: string | undefined
 }
 
 /** The standard's own limits for one file. */
@@ -20,6 +22,8 @@ export function sitemapText(body: Uint8Array): string {
 export function readSitemap(text: string): Sitemap {
   const [, prefix = '', kind] = root.exec(text.slice(0, rootWithin)) ?? []
   const locations = locationsOf(text, prefix)
+  if (kind === undefined && locations.length === 0)
+    return { pages: [], sitemaps: [], problem: 'It is no sitemap.' }
   return kind === 'sitemapindex' ? { pages: [], sitemaps: locations } : { pages: locations, sitemaps: [] }
 }
 
