@@ -52,7 +52,7 @@ const engineTests = [
 
 /** The files of each feature that between them run every statement of its repositories. */
 const repositoryTests = [
-  'src/features/access/access.test.ts',
+  'src/features/access/{access,keys}.test.ts',
   'src/features/agents/{agents,deletion-races}.test.ts',
   'src/features/browser/profiles.test.ts',
   'src/features/calendar/calendar.test.ts',
@@ -77,7 +77,10 @@ const ruleTests = [
   'src/features/sources/{fetching,ingestion,jobs}/*.test.ts',
   'src/features/sources/crawl/crawl{,-*}.test.ts',
 ]
-const onPostgres = [...engineTests, ...(isFullEndurance ? ruleTests : repositoryTests)]
+const onPostgres = [
+  ...engineTests,
+  ...(isFullEndurance ? [...ruleTests, 'test/security/access-matrix.test.ts'] : repositoryTests),
+]
 
 /** Loads of several processes: one file at a time where they are in full, so that each has the machine to itself. */
 const loads = { ...shared, testTimeout: 1_800_000, fileParallelism: !isFullEndurance }

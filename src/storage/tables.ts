@@ -17,6 +17,7 @@ import { contactAddressTables } from './tables/contact-addresses.ts'
 import { contactTables } from './tables/contacts.ts'
 import { crawlTables, pageTextTables } from './tables/crawls.ts'
 import { agentFactTables, platformFactTables } from './tables/facts.ts'
+import { keyTables } from './tables/keys.ts'
 import { knowledgeTables } from './tables/knowledge.ts'
 import { mcpTables } from './tables/mcp.ts'
 import { outboxSuspects, outboxTables } from './tables/outbox.ts'
@@ -40,6 +41,7 @@ export const platformTables = {
   '0004-wake-ups': wakeUpTables,
   '0005-rate-limits': rateLimitTables,
   '0006-payments': paymentClaimTables,
+  '0026-keys': keyTables,
   '0028-audit': auditTables,
 }
 

@@ -1,37 +1,31 @@
 /**
- * Holds what the roles may do against every route of an agent, whatever the route itself declares, and lets no agent's
- * caller reach what belongs to another agent. The routes are those of the service, so that a new one is included.
+ * Holds every route of the service against the table of who may call it, for every kind of caller, before any body is read. The
+ * routes are those of the service, so that a new one needs its line in the table.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newApiKey } from '#platform/api-key.ts'
+import type { RouteRule } from '../spec/route-access.ts'
+import { agentLevels, routeRules } from '../spec/route-access.ts'
 import { giveRole, makeAgent } from '../support/agents.ts'
-import type { TestApp } from '../support/build-app.ts'
+import type { Answer, TestApp } from '../support/build-app.ts'
 import { buildApp } from '../support/build-app.ts'
 import type { Gateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
+import { manualClock } from '../support/manual-clock.ts'
 
 type Headers = Record<string, string>
+type Power = 'nothing' | 'chat' | (typeof agentLevels)[number]
 
-/** Where senders prove themselves, so that no role is needed; the tests of each show that nobody else is let in. */
-const provenRoutes = ['POST /api/agents/:id/hooks/:token', 'GET /api/agents/:id/calendar/feed.ics']
-/** What is the owner's alone. */
-const ownersRoutes = [
-  'DELETE /api/agents/:id',
-  'POST /api/agents/:id/admins',
-  'DELETE /api/agents/:id/admins/:adminId',
-]
-/** What `PUBLIC_ACCESS=chat` leaves beside reading. */
-const chatRoutes = [
-  'POST /api/agents/:id/chat',
-  'POST /api/agents/:id/chat/conversations',
-  'POST /api/agents/:id/chat/messages/:messageId/regenerate',
-  'POST /api/agents/:id/mcp/endpoint',
-  'DELETE /api/agents/:id/mcp/endpoint',
-  'POST /api/agents/:id/mcp/endpoint/mcp',
-  'DELETE /api/agents/:id/mcp/endpoint/mcp',
-  'POST /api/agents/:id/mcp/endpoint/sse',
-]
+interface Kind {
+  headers: Headers
+  /** On the agent; `refused` for a proof that is not to be trusted. */
+  power: Power | 'refused'
+  /** A person, or a personal key without limits, who may create agents. */
+  isUser?: boolean
+  isKey?: boolean
+}
 
-/** What a signature of its own decides: without one it is answered with 401, whoever asks. */
+/** What a signature of its own decides: without one it is answered with 401, whoever sends it. */
 const signedRoutes = [
   'GET /api/agents/:id/channels/whatsapp/webhook',
   'POST /api/agents/:id/provider/webhook',
@@ -41,14 +35,90 @@ const signedRoutes = [
 
 let gateway: Gateway
 let app: TestApp
-let owner: Headers
 let agentId: string
+const kinds: Record<string, Kind> = {}
 
 beforeAll(async () => {
   gateway = await startGateway()
-  app = await buildApp({ environment: gateway.environment })
-  owner = await gateway.headers('owner@example.com')
+  const clock = manualClock(new Date().toISOString())
+  app = await buildApp({ environment: gateway.environment, clock })
+  const owner = await gateway.headers('owner@example.com')
   agentId = await makeAgent(app, { headers: owner })
+  const other = await makeAgent(app, { headers: owner })
+  const give = async (email: string, role: 'chat' | 'viewer' | 'admin' | 'owner') => {
+    const entry = await giveRole(app, agentId, { email, role, headers: owner })
+    return {
+      headers: await gateway.headers(email),
+      remove: () => app.call('DELETE', entry, { headers: owner }),
+    }
+  }
+  const make = async (path: string, body: object, headers = owner) => {
+    const answer = await app.call<{ id: string; key: string }>('POST', path, {
+      headers,
+      body: { name: 'CI', ...body },
+    })
+    expect(answer.status).toBe(201)
+    return { authorization: `Bearer ${answer.body.key}`, path: `${path}/${answer.body.id}` }
+  }
+  const keysOf = (id: string) => `/api/agents/${id}/keys`
+  const personal = '/api/auth/keys'
+  const key = async (path: string, body: object, headers = owner): Promise<Headers> => {
+    const { authorization } = await make(path, body, headers)
+    return { authorization }
+  }
+
+  const former = await give('former@example.com', 'owner')
+  const keyOfFormer = await key(keysOf(agentId), { role: 'admin' }, former.headers)
+  const personalOfFormer = await key(personal, {}, former.headers)
+  await former.remove()
+  const revoked = await make(keysOf(agentId), { role: 'admin' })
+  await app.call('DELETE', revoked.path, { headers: owner })
+  const soon = new Date(clock.now() + 1000).toISOString()
+  const expired = await key(keysOf(agentId), { role: 'admin', expires_at: soon })
+  clock.advance(2000)
+  const stranger = await gateway.headers('stranger@example.com')
+  const adminKey = await key(keysOf(agentId), { role: 'admin' })
+  const isKey = true
+  Object.assign(kinds, {
+    nobody: { headers: {}, power: 'nothing' },
+    stranger: { headers: stranger, power: 'nothing', isUser: true },
+    'person whose role was taken away': { headers: former.headers, power: 'nothing', isUser: true },
+    chat: { headers: (await give('chat@example.com', 'chat')).headers, power: 'chat', isUser: true },
+    viewer: { headers: (await give('viewer@example.com', 'viewer')).headers, power: 'viewer', isUser: true },
+    admin: { headers: (await give('admin@example.com', 'admin')).headers, power: 'admin', isUser: true },
+    owner: { headers: owner, power: 'owner', isUser: true },
+    'token for another audience': {
+      headers: await gateway.headers('owner@example.com', { aud: ['other'] }),
+      power: 'refused',
+    },
+    'chat key': { headers: await key(keysOf(agentId), { role: 'chat' }), power: 'chat', isKey },
+    'viewer key': { headers: await key(keysOf(agentId), { role: 'viewer' }), power: 'viewer', isKey },
+    'admin key': { headers: adminKey, power: 'admin', isKey },
+    'expired key': { headers: expired, power: 'refused' },
+    'revoked key': { headers: { authorization: revoked.authorization }, power: 'refused' },
+    'unknown key': { headers: { authorization: `Bearer ${newApiKey('agent')}` }, power: 'refused' },
+    'key with a typing error': { headers: { authorization: 'Bearer asp_0' }, power: 'refused' },
+    'key of another agent': { headers: await key(keysOf(other), { role: 'admin' }), power: 'nothing', isKey },
+    'key of a removed creator': { headers: keyOfFormer, power: 'nothing', isKey },
+    'personal key': { headers: await key(personal, {}), power: 'owner', isUser: true, isKey },
+    'personal key for reading': { headers: await key(personal, { role: 'viewer' }), power: 'viewer', isKey },
+    'personal key for another agent': {
+      headers: await key(personal, { agents: [other] }),
+      power: 'nothing',
+      isKey,
+    },
+    'personal key of a removed person': { headers: personalOfFormer, power: 'nothing', isUser: true, isKey },
+    'key beside a token': { headers: { ...stranger, ...adminKey }, power: 'admin', isKey },
+    'revoked key beside a token': {
+      headers: { ...owner, authorization: revoked.authorization },
+      power: 'refused',
+    },
+    'token beside another bearer': {
+      headers: { ...owner, authorization: 'Bearer none' },
+      power: 'owner',
+      isUser: true,
+    },
+  } satisfies Record<string, Kind>)
 })
 
 afterAll(async () => {
@@ -56,83 +126,84 @@ afterAll(async () => {
   await gateway.close()
 })
 
-/** Every call of an agent that users are asked for. */
-function agentCalls({ routes }: TestApp) {
-  const calls = routes
-    .filter(({ method, url }) => url.startsWith('/api/agents/:id') && method !== 'HEAD')
-    .map(({ method, url }) => ({ method, url, name: `${method} ${url}` }))
-  expect(calls.length).toBeGreaterThan(40)
-  return calls
+/** The calls of the API, with a body that nobody could read where they may change something. */
+async function send(on: TestApp, { route }: RouteRule, id: string, headers: Headers): Promise<Answer> {
+  const [method = '', path = ''] = route.split(' ')
+  const isRead = method === 'GET'
+  return await on.call(method, path.replace(':id', id).replaceAll(/:\w+/g, 'x'), {
+    headers: { ...headers, ...(isRead ? {} : { 'content-type': 'application/json' }) },
+    ...(isRead ? {} : { payload: '{ no JSON' }),
+  })
 }
 
-const roleDecides = ({ name }: { name: string }) =>
-  !signedRoutes.includes(name) && !provenRoutes.includes(name)
-
-const reads = ({ method }: { method: string }) => method === 'GET'
-
-/** Sends each call with a body that nobody could read, and tells which of them were refused with this status. */
-async function refusedWith(status: number, on: TestApp, id: string, headers: Headers): Promise<string[]> {
-  const refused: string[] = []
-  for (const { method, url, name } of agentCalls(on)) {
-    const answer = await on.call(method, url.replace(':id', id).replaceAll(/:\w+/g, 'x'), {
-      headers: { ...headers, ...(method === 'GET' ? {} : { 'content-type': 'application/json' }) },
-      ...(method === 'GET' ? {} : { payload: '{ no JSON' }),
-    })
-    if (answer.status === status) refused.push(name)
-  }
-  return refused
+function outcomeOf({ status, body }: Answer): 'let in' | 'forbidden' | 'refused' {
+  const { code } = Object(Object(body).error) as { code?: string }
+  if (code === 'UNAUTHORIZED') return 'refused'
+  return status === 403 ? 'forbidden' : 'let in'
 }
 
-async function give(email: string, role: 'viewer' | 'admin' | 'owner') {
-  const entry = await giveRole(app, agentId, { email, role, headers: owner })
-  return { headers: await gateway.headers(email), entry }
+function expectedOf({ least, isOpenToChat, isOpenToKeys }: RouteRule, { power, isUser, isKey }: Kind) {
+  if (power === 'refused') return 'refused'
+  const levels: readonly string[] = agentLevels
+  const isEnough = () => (power === 'chat' ? isOpenToChat : levels.indexOf(power) >= levels.indexOf(least))
+  const isAllowed =
+    { open: true, proven: true, anyone: true, user: isUser === true }[least as string] ?? isEnough()
+  return isAllowed && (isOpenToKeys || !isKey) ? 'let in' : 'forbidden'
 }
 
-const names = (calls: { name: string }[]) => calls.map(({ name }) => name)
+const rules = routeRules.filter(({ least }) => least !== 'open')
 
-describe('on an agent with owners, before any body is read,', () => {
-  it('a bad token is refused everywhere, on the default agent as well', async () => {
-    const headers = await gateway.headers('owner@example.com', { aud: ['other'] })
-    for (const id of [agentId, 'default'])
-      expect(await refusedWith(401, app, id, headers)).toEqual(names(agentCalls(app)))
+describe('the table of who may call which route', () => {
+  it('has a line for every route, which says what the route declares', () => {
+    const declared = app.routes
+      .filter(({ method }) => method !== 'HEAD')
+      .map(({ method, url, config: { access, chat = false, byKey = true } }) => ({
+        ...{ route: `${method} ${url}`, isOpenToChat: chat, isOpenToKeys: byKey },
+        least: access,
+      }))
+    const written = routeRules.map(rule => ({
+      ...rule,
+      least: rule.least === 'proven' ? 'anyone' : rule.least,
+    }))
+    const byRoute = (one: { route: string }, other: { route: string }) => (one.route < other.route ? -1 : 1)
+    expect(written.toSorted(byRoute)).toEqual(declared.toSorted(byRoute))
   })
 
-  it('nobody, a stranger and one whose role was taken away are refused everywhere', async () => {
-    const { headers: former, entry } = await give('former@example.com', 'owner')
-    expect(await refusedWith(403, app, agentId, former)).toEqual([])
-    await app.call('DELETE', entry, { headers: owner })
-    for (const headers of [{}, await gateway.headers('stranger@example.com'), former])
-      expect(await refusedWith(403, app, agentId, headers)).toEqual(
-        names(agentCalls(app).filter(roleDecides)),
-      )
+  it('is what every kind of caller meets', async () => {
+    const wrong: string[] = []
+    for (const [name, kind] of Object.entries(kinds))
+      for (const rule of rules) {
+        const expected = expectedOf(rule, kind)
+        const outcome = outcomeOf(await send(app, rule, agentId, kind.headers))
+        // A signature that is missing is refused in the same way.
+        const isSigned = signedRoutes.includes(rule.route) && outcome === 'refused'
+        if (outcome !== expected && !isSigned)
+          wrong.push(`${name}: ${rule.route} is ${outcome}, not ${expected}`)
+      }
+    expect(wrong).toEqual([])
   })
+})
 
-  it('a viewer may read, and no more', async () => {
-    const { headers } = await give('viewer@example.com', 'viewer')
-    expect(await refusedWith(403, app, agentId, headers)).toEqual(
-      names(agentCalls(app).filter(call => !reads(call) && roleDecides(call))),
-    )
-  })
-
-  it('what a signature decides is refused without one', async () => {
-    for (const id of [agentId, 'none']) expect(await refusedWith(401, app, id, {})).toEqual(signedRoutes)
-  })
-
-  it('an admin may do all but what is the owner’s', async () => {
-    const { headers } = await give('admin@example.com', 'admin')
-    expect((await refusedWith(403, app, agentId, headers)).toSorted()).toEqual(ownersRoutes.toSorted())
-  })
+it('what a signature decides is refused without one', async () => {
+  for (const id of [agentId, 'none'])
+    for (const rule of rules.filter(({ route }) => signedRoutes.includes(route)))
+      expect([rule.route, (await send(app, rule, id, {})).status]).toEqual([rule.route, 401])
 })
 
 describe('on the default agent callers without a user', () => {
   it.each([
-    ['read', () => false],
-    ['chat', (name: string) => chatRoutes.includes(name)],
-    ['full', (name: string) => !ownersRoutes.includes(name)],
-  ])('with PUBLIC_ACCESS=%s may do what it says', async (publicAccess, mayAlso) => {
+    ['read', ['viewer']],
+    ['chat', ['viewer', 'chatter']],
+    ['full', ['viewer', 'chatter', 'admin']],
+  ])('with PUBLIC_ACCESS=%s may do what it says', async (publicAccess, levels) => {
     const open = await buildApp({ environment: { PUBLIC_ACCESS: publicAccess } })
-    const refused = agentCalls(open).filter(call => !reads(call) && !mayAlso(call.name) && roleDecides(call))
-    expect(await refusedWith(403, open, 'default', {})).toEqual(names(refused))
+    const wrong: string[] = []
+    for (const rule of rules.filter(({ route }) => route.includes('/api/agents/:id'))) {
+      const mayCall = rule.least === 'proven' || levels.includes(rule.least)
+      const isForbidden = (await send(open, rule, 'default', {})).status === 403
+      if (isForbidden === mayCall) wrong.push(rule.route)
+    }
+    expect(wrong).toEqual([])
     await open.close()
   })
 })

@@ -32,6 +32,56 @@ export const additions = [
   },
   { route: 'GET /api/audit', area: 'agents', why: 'A person sees who changed what of their agents.' },
   {
+    route: 'GET /api/agents/{id}/keys',
+    area: 'agents',
+    why: 'Admins see which keys an agent has, and which of them are used.',
+  },
+  {
+    route: 'POST /api/agents/{id}/keys',
+    area: 'agents',
+    why: 'A script, a widget or a server calls an agent without a person.',
+  },
+  {
+    route: 'PUT /api/agents/{id}/keys/{keyId}',
+    area: 'agents',
+    why: 'A key is renamed, and what it may do is changed.',
+  },
+  {
+    route: 'DELETE /api/agents/{id}/keys/{keyId}',
+    area: 'agents',
+    why: 'A key that leaked ends at once.',
+  },
+  {
+    route: 'POST /api/agents/{id}/keys/{keyId}/rotate',
+    area: 'agents',
+    why: 'A key is replaced without a moment in which none counts.',
+  },
+  {
+    route: 'GET /api/auth/keys',
+    area: 'agents',
+    why: 'People see their own keys.',
+  },
+  {
+    route: 'POST /api/auth/keys',
+    area: 'agents',
+    why: 'A person calls from programs of their own.',
+  },
+  {
+    route: 'PUT /api/auth/keys/{keyId}',
+    area: 'agents',
+    why: 'A key is renamed, and what it may do is changed.',
+  },
+  {
+    route: 'DELETE /api/auth/keys/{keyId}',
+    area: 'agents',
+    why: 'A key that leaked ends at once.',
+  },
+  {
+    route: 'POST /api/auth/keys/{keyId}/rotate',
+    area: 'agents',
+    why: 'A key is replaced without a moment in which none counts.',
+  },
+  {
     route: 'GET /api/agents/{id}/settings',
     area: 'agents',
     why: 'What was set can be read, with what does not work together.',

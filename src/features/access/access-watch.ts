@@ -2,19 +2,19 @@
 export interface AccessWatch {
   /** Calls `look` whenever rights on the agent may have been lost; returns a function that stops it. */
   watch(agentId: string, look: () => void): () => void
-  /** To be called when a role on the agent was taken away, or the agent was disabled. */
-  notify(agentId: string): void
+  /** To be called when rights on the agent were taken away, or it was disabled; without one, when rights on any may be lost. */
+  notify(agentId?: string): void
 }
 
-/** `everyMs`: how often to look for changes by other processes; undefined if there are none. */
-export function createAccessWatch(everyMs: number | undefined): AccessWatch {
+/** @param everyMs how often to look for what is not notified: time that is up, and changes by other processes */
+export function createAccessWatch(everyMs: number): AccessWatch {
   const looks = new Map<string, Set<() => void>>()
 
   return {
     watch(agentId, look) {
       const ofAgent = looks.get(agentId) ?? new Set()
       looks.set(agentId, ofAgent.add(look))
-      const timer = everyMs === undefined ? undefined : setInterval(look, everyMs).unref()
+      const timer = setInterval(look, everyMs).unref()
       return () => {
         clearInterval(timer)
         ofAgent.delete(look)
@@ -22,7 +22,8 @@ export function createAccessWatch(everyMs: number | undefined): AccessWatch {
       }
     },
     notify(agentId) {
-      for (const look of [...(looks.get(agentId) ?? [])]) look()
+      const concerned = agentId === undefined ? [...looks.values()] : [looks.get(agentId) ?? []]
+      for (const look of concerned.flatMap(each => [...each])) look()
     },
   }
 }

@@ -19,10 +19,14 @@ import type { ConnectionAccess } from './connection-access.ts'
 import { createConnectionAccess } from './connection-access.ts'
 import { createGateway } from './gateway.ts'
 import { identifyAsDeveloper, identifyByGateway } from './identify.ts'
+import { createKeyIdentification } from './keys/identify-key.ts'
+import { createKeysRepository } from './keys/keys.repository.ts'
+import { registerKeyRoutes } from './keys/keys.routes.ts'
+import { createKeysService } from './keys/keys.service.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 import { lessForPages, refuseOtherSites } from './web-pages.ts'
 
-/** How often to look for changes by other processes to who may use an agent, in milliseconds. */
+/** How often to look whether callers may still use an agent, in milliseconds. */
 const lookAgainMs = 5_000
 
 export type { Caller, Identify } from './caller.ts'
@@ -45,16 +49,21 @@ export interface AccessFeature extends Feature {
 /** Who may do what. Its hooks decide every request to a route that is registered after them. */
 export function createAccess(infrastructure: Infrastructure): AccessFeature {
   const { platform, agentDatabases, isExclusive, configuration, clock, ids, log } = infrastructure
-  const watch = createAccessWatch(isExclusive ? undefined : lookAgainMs)
+  const watch = createAccessWatch(lookAgainMs)
+  const repository = createKeysRepository(platform)
+  const identification = createKeyIdentification({ repository, isExclusive, clock, log })
   const access = createAccessService({
     repository: createAccessRepository(platform),
     isExclusive,
+    forgetMore: identification.forget,
     roleTakenAway: watch.notify,
     clock,
     ids,
   })
+  const keys = createKeysService({ repository, identification, access, rightsLost: watch.notify, clock, ids })
   let identifyBySession: Identify = () => undefined
   const identify = identifyInTurn([
+    identification.identify,
     ...byGateway(configuration, clock, log),
     request => identifyBySession(request),
     ...byDeveloper(configuration),
@@ -73,6 +82,7 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
     signInBy(given) {
       identifyBySession = given
     },
+    stop: identification.settled,
     routes(app) {
       const decision = createDecision({
         identify,
@@ -83,7 +93,9 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
       })
       registerAgentRelease(app)
       registerAccess(app, decision)
+      app.limitBy(identification.limitOf)
       registerAccessRoutes(app, access)
+      registerKeyRoutes(app, keys)
     },
   }
 }

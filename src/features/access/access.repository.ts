@@ -66,6 +66,13 @@ async function insertAdmin(database: Database, agentId: string, admin: AdminEntr
   return inserted !== undefined
 }
 
+function selectEntries(database: Database, agentId: string) {
+  return database
+    .selectFrom('agent_admins')
+    .select(({ ref }) => ['id', 'email', ref('role').$castTo<Role>().as('role'), 'created_at'])
+    .where('agent_id', '=', agentId)
+}
+
 /** Admin entries in the platform database. */
 export function createAccessRepository(database: Database) {
   return {
@@ -74,20 +81,17 @@ export function createAccessRepository(database: Database) {
       return (await selectRole(database, { agentId, email }))[0]
     },
 
-    listAdmins(agentId: string, parameters: ListParameters) {
-      const query = database
-        .selectFrom('agent_admins')
-        .select(({ ref }) => ['id', 'email', ref('role').$castTo<Role>().as('role'), 'created_at'])
-        .where('agent_id', '=', agentId)
-      return listRows(query, adminList, parameters)
-    },
+    listAdmins: (agentId: string, parameters: ListParameters) =>
+      listRows(selectEntries(database, agentId), adminList, parameters),
 
-    listOwnAgents(email: string, parameters: ListParameters) {
+    /** @param only the ids of the agents that count; undefined if these are all */
+    listOwnAgents(email: string, only: readonly string[] | undefined, parameters: ListParameters) {
       const query = database
         .selectFrom('agent_admins')
         .innerJoin('agents', 'agents.id', 'agent_admins.agent_id')
         .select(['agents.id', 'agents.name', 'agent_admins.role', 'agents.created_at'])
         .where('agent_admins.email', '=', email)
+        .$if(only !== undefined, own => own.where('agents.id', 'in', only ?? []))
       return listAgents(database, query, parameters)
     },
 
@@ -100,14 +104,8 @@ export function createAccessRepository(database: Database) {
       return listAgents(database, query, parameters)
     },
 
-    async findAdmin(agentId: string, adminId: string): Promise<AdminEntry | undefined> {
-      return database
-        .selectFrom('agent_admins')
-        .select(({ ref }) => ['id', 'email', ref('role').$castTo<Role>().as('role'), 'created_at'])
-        .where('agent_id', '=', agentId)
-        .where('id', '=', adminId)
-        .executeTakeFirst()
-    },
+    findAdmin: (agentId: string, adminId: string): Promise<AdminEntry | undefined> =>
+      selectEntries(database, agentId).where('id', '=', adminId).executeTakeFirst(),
 
     insertAdmin: (agentId: string, admin: AdminEntry) => insertAdmin(database, agentId, admin),
 

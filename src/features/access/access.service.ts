@@ -8,17 +8,17 @@ import { unstorable } from '#platform/http/requests/storable-text.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { AccessRepository } from './access.repository.ts'
 import type { AdminEntry, NewAdmin } from './access.schema.ts'
-import type { Caller } from './caller.ts'
-import type { Permission, PublicAccess } from './policy.ts'
-import { publicPermissions, publicRoles } from './policy.ts'
+import type { Caller, CallerKey } from './caller.ts'
+import type { Permission, PublicAccess, Role } from './policy.ts'
+import { lesser, publicPermissions, publicRoles } from './policy.ts'
 import type { KnownRole } from './role-memory.ts'
-import { readRolesAnew, rememberRoles } from './role-memory.ts'
+import { readAnew, remember } from './role-memory.ts'
 
 /** The agent that exists from the first start and that needs no user. */
 export const defaultAgentId = 'default'
 
 /** The caller, and its permission where it has no role. */
-interface Asked {
+export interface Asked {
   caller: Caller
   publicAccess: PublicAccess
 }
@@ -27,6 +27,8 @@ interface Dependencies {
   repository: AccessRepository
   /** Whether no other process changes roles, so that they may be remembered. */
   isExclusive: boolean
+  /** Called when all that is remembered of an agent may be wrong. */
+  forgetMore(): void
   /** Called when a role on the agent was taken away. */
   roleTakenAway(agentId: string): void
   clock: Clock
@@ -35,20 +37,10 @@ interface Dependencies {
 
 export function createAccessService(needs: Dependencies) {
   const { repository, isExclusive, clock, ids } = needs
-  const roles = isExclusive ? rememberRoles(repository.findRole) : readRolesAnew(repository.findRole)
+  const roles = isExclusive ? remember(repository.findRole) : readAnew(repository.findRole)
 
-  function permissionBy(
-    found: KnownRole | undefined,
-    agentId: string,
-    { caller, publicAccess }: Asked,
-  ): Permission {
-    if (found === undefined) throw notFound('Agent')
-    if (found.role !== null) return found.role
-    if (agentId === defaultAgentId) return publicPermissions[publicAccess]
-    throw new AccessDenied(
-      `Access denied: ${caller.user?.email} has no role on this agent. Ask one of its owners for one.`,
-    )
-  }
+  const rolesOf = (agentId: string, email: string, key: CallerKey | undefined) =>
+    key?.creatorOn?.agentId === agentId ? key.creatorOn.known : roles.find(agentId, email)
 
   return {
     /**
@@ -57,32 +49,43 @@ export function createAccessService(needs: Dependencies) {
      */
     permissionOn(agentId: string, asked: Asked): Permission | Promise<Permission> {
       const { publicAccess } = asked
-      const { user } = asked.caller
-      if (user === undefined) {
+      const { user, key } = asked.caller
+      const email = user?.email ?? key?.creator
+      if (email === undefined) {
         if (agentId === defaultAgentId) return publicPermissions[publicAccess]
         throw new AccessDenied('Access denied: only the agent "default" is open to callers without a user.')
       }
       const issue = unstorable(agentId)
       if (issue !== undefined) throw invalid('id', issue)
-      const found = roles.find(agentId, user.email)
-      return found instanceof Promise
-        ? found.then(role => permissionBy(role, agentId, asked))
-        : permissionBy(found, agentId, asked)
+      if (key?.agents?.includes(agentId) === false)
+        throw new AccessDenied('Access denied: this API key does not reach this agent.')
+      const found = rolesOf(agentId, email, key)
+      const permissionBy = (known: KnownRole | undefined) => {
+        const permission = permissionOfPerson(known, agentId, email, publicAccess)
+        return key?.role === undefined ? permission : withinKey(permission, key.role)
+      }
+      return found instanceof Promise ? found.then(permissionBy) : permissionBy(found)
     },
 
     /** Whether a user has an entry on the agent, or needs none. */
-    async hasRole(agentId: string, { caller: { user } }: Asked): Promise<boolean> {
-      if (user === undefined || unstorable(agentId) !== undefined) return false
-      if (user.isDeveloper && agentId === defaultAgentId) return true
-      return ((await roles.find(agentId, user.email))?.role ?? null) !== null
+    async hasRole(agentId: string, { caller: { user, key } }: Asked): Promise<boolean> {
+      const email = user?.email ?? key?.creator
+      if (email === undefined || unstorable(agentId) !== undefined) return false
+      if (key?.agents?.includes(agentId) === false) return false
+      if (user?.isDeveloper && agentId === defaultAgentId) return true
+      return ((await rolesOf(agentId, email, key))?.role ?? null) !== null
     },
 
     /** To be called when an agent was removed, and with it the roles on it. */
-    forgetRoles: () => roles.forget(),
+    forgetRoles() {
+      roles.forget()
+      needs.forgetMore()
+    },
 
     /** The agents on which the user has an entry, with the role; without a user the public one. */
-    listOwnAgents({ caller: { user }, publicAccess }: Asked, parameters: ListParameters) {
-      if (user !== undefined) return repository.listOwnAgents(user.email, parameters)
+    listOwnAgents({ caller: { user, key }, publicAccess }: Asked, parameters: ListParameters) {
+      const email = user?.email ?? key?.creator
+      if (email !== undefined) return repository.listOwnAgents(email, key?.agents, parameters)
       return repository.listPublicAgents(defaultAgentId, publicRoles[publicAccess], parameters)
     },
 
@@ -110,6 +113,25 @@ export function createAccessService(needs: Dependencies) {
       needs.roleTakenAway(agentId)
     },
   }
+}
+
+/** @param email of the user, or of the creator of an agent's key */
+function permissionOfPerson(
+  found: KnownRole | undefined,
+  agentId: string,
+  email: string,
+  publicAccess: PublicAccess,
+): Permission {
+  if (found === undefined) throw notFound('Agent')
+  if (found.role !== null) return found.role
+  if (agentId === defaultAgentId) return publicPermissions[publicAccess]
+  throw new AccessDenied(`Access denied: ${email} has no role on this agent. Ask one of its owners for one.`)
+}
+
+function withinKey(permission: Permission, role: Role): Permission {
+  const both = lesser(permission, role)
+  if (both !== undefined) return both
+  throw new AccessDenied('Access denied: this API key may only chat, and its creator may only read here.')
 }
 
 export type AccessService = ReturnType<typeof createAccessService>

@@ -74,6 +74,8 @@ export function createDecision({
       request.publicAccess = publicAccess(request)
       if (caller.key !== undefined && request.routeOptions.config.byKey === false)
         throw new AccessDenied(keyRefusal)
+      if (access === 'user' && (caller.key?.role ?? caller.key?.agents) !== undefined)
+        throw new AccessDenied('Access denied: this API key is limited to some agents, or to a role on them.')
       if (access === 'user' && caller.user === undefined)
         throw new AccessDenied(
           'Access denied: this needs a user. Sign in through the identity gateway, or set DEV_USER while developing. ' +

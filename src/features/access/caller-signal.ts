@@ -26,8 +26,9 @@ export function createCallerSignal({ identify, access, watch, isDisabled, log }:
   /** Why the request must end; what callers without a user may do, or have paid for, cannot be taken away. */
   async function refusalOf(request: FastifyRequest, agentId: string, needed: AgentAccess) {
     try {
+      if (request.gate !== undefined) return undefined
       const caller = await callerStill(request, identify)
-      if (caller.via === 'none' || request.gate !== undefined) return undefined
+      if (caller.via === 'none') return undefined
       const { publicAccess, routeOptions } = request
       const permission = await access.permissionOn(agentId, { caller, publicAccess })
       return allows(permission, needed, routeOptions.config.chat) ? undefined : roleTakenAway()

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Actor } from '#platform/actor.ts'
 import { anonymous } from '#platform/actor.ts'
 import type { Role } from './policy.ts'
+import type { KnownRole } from './role-memory.ts'
 
 /** A person named by the identity gateway, a sign-in, a personal key, or the development setting. */
 export interface User {
@@ -19,8 +20,6 @@ export interface Caller {
   via: 'key' | 'gateway' | 'session' | 'developer' | 'none'
   key?: CallerKey
   session?: { id: string }
-  /** When the proof of the caller ends by itself, in milliseconds since the Unix epoch; undefined if it does not. */
-  until?: number
 }
 
 export interface CallerKey {
@@ -32,6 +31,8 @@ export interface CallerKey {
   agents: readonly string[] | undefined
   /** The most that it may do, whatever its creator may; undefined if that is the same. */
   role: Role | undefined
+  /** What its creator is on the agent of the request, where that was found with the key. */
+  creatorOn?: { agentId: string; known: KnownRole | undefined }
 }
 
 /**

@@ -18,6 +18,16 @@ export const publicPermissions = { full: 'admin', chat: 'chatter', page: 'chatte
 /** The role nearest to the public permission: a caller who may chat may do more than a viewer, but there is no role for that. */
 export const publicRoles = { full: 'admin', chat: 'viewer', page: 'viewer', read: 'viewer' } as const
 
+export function isRole(text: string | null): text is Role {
+  return text !== null && (roles as readonly string[]).includes(text)
+}
+
+/** What both permissions allow; undefined for a viewer's and that of the role `chat`, which have nothing in common. */
+export function lesser(one: Permission, other: Permission): Permission | undefined {
+  const [less, more] = permissions.indexOf(one) < permissions.indexOf(other) ? [one, other] : [other, one]
+  return less === 'chat' && more === 'viewer' ? undefined : less
+}
+
 /** Whether a permission is enough for a route of an agent; `chat` says that the route is open to the role of that name. */
 export function allows(permission: Permission, access: AgentAccess, chat = false): boolean {
   if (permission === 'chat') return chat

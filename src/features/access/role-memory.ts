@@ -6,31 +6,31 @@ export interface KnownRole {
   role: Role | null
 }
 
-type ReadRole = (agentId: string, email: string) => Promise<KnownRole | undefined>
+type Read<Found> = (first: string, second: string) => Promise<Found | undefined>
 
-const rolesRemembered = 5000
+const rowsRemembered = 5000
 
 /**
- * Remembers roles, for a process that alone changes them. Code that changes one calls `forget` after the change and before
- * reporting it. A role that was being read meanwhile is not remembered, since it may be the old one; nor is an agent that
- * does not exist.
+ * Remembers what was found for two texts, for a process that alone changes it. Code that changes one calls `forget` after the
+ * change and before reporting it. A row that was being read meanwhile is not remembered, since it may be the old one; nor is
+ * that there is none.
  */
-export function rememberRoles(read: ReadRole) {
-  const remembered = new LRUCache<string, KnownRole>({ max: rolesRemembered })
+export function remember<Found extends object>(read: Read<Found>) {
+  const remembered = new LRUCache<string, Found>({ max: rowsRemembered })
   let changes = 0
 
-  async function readAndRemember(agentId: string, email: string, key: string) {
+  async function readAndRemember(first: string, second: string, key: string) {
     const before = changes
-    const found = await read(agentId, email)
+    const found = await read(first, second)
     if (found !== undefined && changes === before) remembered.set(key, found)
     return found
   }
 
   return {
-    find(agentId: string, email: string): KnownRole | Promise<KnownRole | undefined> {
-      // With its length before it, no e-mail can pass for a part of the agent's id.
-      const key = `${email.length} ${email}${agentId}`
-      return remembered.get(key) ?? readAndRemember(agentId, email, key)
+    find(first: string, second: string): Found | Promise<Found | undefined> {
+      // With its length before it, no second text can pass for a part of the first.
+      const key = `${second.length} ${second}${first}`
+      return remembered.get(key) ?? readAndRemember(first, second, key)
     },
     forget(): void {
       changes += 1
@@ -39,7 +39,10 @@ export function rememberRoles(read: ReadRole) {
   }
 }
 
-/** For a process beside others that change roles too: every decision reads anew. */
-export function readRolesAnew(read: ReadRole) {
-  return { find: read, forget() {} }
+/** For a process beside others that change rows too: every decision reads anew. */
+export function readAnew<Found extends object>(read: Read<Found>) {
+  return {
+    find: (first: string, second: string): Found | Promise<Found | undefined> => read(first, second),
+    forget() {},
+  }
 }

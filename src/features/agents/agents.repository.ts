@@ -65,15 +65,24 @@ function selectAgents(database: Kysely<PlatformTables>) {
     ])
 }
 
+/** Which agents a caller can reach. */
+export interface Reach {
+  /** The user's, or that of the creator of an agent's key; undefined for other callers without a user. */
+  email: string | undefined
+  /** Ids of the agents that a key is limited to; undefined if it is not. */
+  only: readonly string[] | undefined
+}
+
 /** Ids and ages of the agents that a user has an entry on, and of the one that is open to all. */
-function selectReachable(database: Kysely<PlatformTables>, email: string | undefined, openAgentId: string) {
+function selectReachable(database: Kysely<PlatformTables>, { email, only }: Reach, openAgentId: string) {
   const own = database
     .selectFrom('agent_admins')
     .select(({ ref }) => ['agent_id as id', ref('agent_created_at').$castTo<string>().as('created_at')])
     .where('email', '=', email ?? '')
     .where('agent_id', '!=', openAgentId)
   const open = database.selectFrom('agents').select(['id', 'created_at']).where('id', '=', openAgentId)
-  return own.unionAll(open)
+  if (only === undefined) return own.unionAll(open)
+  return own.where('agent_id', 'in', only).unionAll(open.where('id', 'in', only))
 }
 
 function isNameFree(nameKey: string, id: string) {
@@ -91,11 +100,11 @@ function isNameFree(nameKey: string, id: string) {
 /** The agents that a user has an entry on, and the one that is open to all. */
 function listReachable(
   database: Kysely<PlatformTables>,
-  email: string | undefined,
+  reach: Reach,
   openAgentId: string,
   parameters: AgentListQuery,
 ) {
-  const reachable = selectReachable(database, email, openAgentId)
+  const reachable = selectReachable(database, reach, openAgentId)
   const reading = {
     key: 'id' as const,
     read: (ids: readonly string[]) => selectAgents(database).where('agents.id', 'in', ids).execute(),
@@ -120,8 +129,8 @@ function listReachable(
 /** Agents in the platform database. */
 export function createAgentsRepository(database: Kysely<PlatformTables>) {
   return {
-    listReachable: (email: string | undefined, openAgentId: string, parameters: AgentListQuery) =>
-      listReachable(database, email, openAgentId, parameters),
+    listReachable: (reach: Reach, openAgentId: string, parameters: AgentListQuery) =>
+      listReachable(database, reach, openAgentId, parameters),
 
     async find(id: string): Promise<AgentRecord | undefined> {
       const row = await selectAgents(database)

@@ -23,7 +23,8 @@ export function registerAgentRoutes(app: App, agents: AgentsService): void {
     query: agentListQuery,
     rows: 'agents',
     of: agentSummarySchema,
-    handle: ({ caller, query }) => agents.list(caller.user?.email, query),
+    handle: ({ caller: { user, key }, query }) =>
+      agents.list({ email: user?.email ?? key?.creator, only: key?.agents }, query),
   })
   routes.create('', {
     name: 'createAgent',

@@ -6,7 +6,7 @@ import { AppError, conflict, notFound } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { AgentRecord, AgentsRepository } from './agents.repository.ts'
+import type { AgentRecord, AgentsRepository, Reach } from './agents.repository.ts'
 import { countRecords } from './agents.repository.ts'
 import type { AgentChanges, AgentListQuery, NewAgent } from './agents.schema.ts'
 import type { SettingsService } from './settings.service.ts'
@@ -59,9 +59,7 @@ export function createAgentsService(needs: Dependencies) {
     /** Whether the agents can be read. */
     isReady: async () => (await repository.find(defaultAgentId)) !== undefined,
 
-    /** The agents within reach; `email` is the user's, undefined without a user. */
-    list: (email: string | undefined, query: AgentListQuery) =>
-      repository.listReachable(email, defaultAgentId, query),
+    list: (reach: Reach, query: AgentListQuery) => repository.listReachable(reach, defaultAgentId, query),
 
     findWithSettings,
 

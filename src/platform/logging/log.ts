@@ -1,5 +1,6 @@
 import type { Logger, LoggerOptions } from 'pino'
 import { pino } from 'pino'
+import { maskApiKeys } from '../api-key.ts'
 import { diskProblemIn } from '../disk.ts'
 import { createLogOutput } from './log-output.ts'
 
@@ -24,12 +25,13 @@ const secretFields = [
 
 /**
  * The structured log of one process: a JSON object a line on standard output.
- * Secrets are cut out by field name, headers as a whole: libraries log those of a request.
+ * Secrets are cut out by field name, headers as a whole: libraries log those of a request. API keys are masked wherever they stand.
  */
 export function createLog(level: string, destination?: { write(line: string): void }): Log {
   const paths = secretFields.flatMap(field => [field, `*.${field}`, `*.*.${field}`])
   const options = { level, redact: { paths, censor: '[redacted]' }, base: null, hooks: fewDiskProblems() }
-  return pino(options, destination ?? createLogOutput())
+  const output = destination ?? createLogOutput()
+  return pino(options, { write: (line: string) => output.write(maskApiKeys(line)) })
 }
 
 /** On a full disk everything that writes fails, again and again: one line a minute says as much as all of them. */

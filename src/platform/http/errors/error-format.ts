@@ -1,3 +1,4 @@
+import { maskApiKeys } from '../../api-key.ts'
 import type { ErrorCode } from '../../errors.ts'
 import { AccessDenied, AppError } from '../../errors.ts'
 import type { SchemaViolation } from '../../schema-problem.ts'
@@ -63,7 +64,7 @@ function validationError(violation: SchemaViolation, context?: string): AppError
 /** The answer in the area's shape; an access denial is plain text everywhere. */
 export function formatError(error: AppError | AccessDenied, area: Area, requestId: string): ErrorAnswer {
   if (error instanceof AccessDenied)
-    return { status: 403, contentType: 'text/plain; charset=utf-8', body: error.message }
+    return { status: 403, contentType: 'text/plain; charset=utf-8', body: maskApiKeys(error.message) }
   const message =
     error.fault === 'unexpected'
       ? `${error.message} Quote request ${requestId} when you report it.`
@@ -71,8 +72,15 @@ export function formatError(error: AppError | AccessDenied, area: Area, requestI
   return {
     status: error.status,
     contentType: 'application/json; charset=utf-8',
-    body: bodyOf(error, message, area),
+    body: masked(bodyOf(error, message, area)),
   }
+}
+
+/** An answer that repeats a part of its request ends up in logs of clients. */
+function masked(body: unknown): unknown {
+  const text = JSON.stringify(body)
+  const shown = maskApiKeys(text)
+  return shown === text ? body : JSON.parse(shown)
 }
 
 function bodyOf(error: AppError, message: string, area: Area): unknown {

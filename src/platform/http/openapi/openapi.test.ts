@@ -165,21 +165,24 @@ describe('the description of the service', () => {
     expect(health?.get?.responses['4XX']?.content).toEqual({ 'application/json': { schema: { $ref: Ref } } })
   })
 
-  it('asks for the token of the gateway where there is one', () => {
-    expect(document.security).toEqual([])
-    expect(document.components).not.toHaveProperty('securitySchemes')
+  it('takes an API key, and the token of the gateway where there is one', () => {
+    const apiKey = { type: 'http', scheme: 'bearer', description: expect.any(String) }
+    expect(document.security).toEqual([{ apiKey: [] }, {}])
+    expect(document.components.securitySchemes).toEqual({ apiKey })
+    expect(document.paths['/api/auth/keys']?.post?.security).toEqual([{}])
     expect(guarded.components.securitySchemes).toEqual({
+      apiKey,
       gateway: { type: 'apiKey', in: 'header', name: 'X-Token' },
     })
-    expect(guarded.security).toEqual([{ gateway: [] }, {}])
+    expect(guarded.security).toEqual([{ apiKey: [] }, { gateway: [] }, {}])
     expect(guarded.paths['/healthz']?.get?.security).toEqual([])
-    expect(guarded.paths['/api/agents']?.post?.security).toEqual([{ gateway: [] }])
+    expect(guarded.paths['/api/agents']?.post?.security).toEqual([{ apiKey: [] }, { gateway: [] }])
+    expect(guarded.paths['/api/auth/keys']?.post?.security).toEqual([{ gateway: [] }])
     expect(guarded.paths['/api/agents']?.get).not.toHaveProperty('security')
     for (const { route, operation } of operationsOf(guarded).filter(({ route }) => route.includes(' /api')))
       expect(operation.responses[401]?.content, route).toEqual({
         'application/json': { schema: { $ref: '#/components/schemas/Error' } },
       })
-    for (const { operation } of operationsOf(document)) expect(operation.responses).not.toHaveProperty('401')
   })
 
   it('has a type for the answers to messages, and one for each event of their streams', () => {
@@ -215,9 +218,11 @@ describe('the description of the service', () => {
       'POST /api/agents/{id}/browser/{sessionId}/takeover/end',
       'POST /api/agents/{id}/chat/approvals/{toolCallId}',
       'POST /api/agents/{id}/chat/messages/{messageId}/regenerate',
+      'POST /api/agents/{id}/keys/{keyId}/rotate',
       'POST /api/agents/{id}/mcp/{serverId}/approve',
       'POST /api/agents/{id}/tools/{toolId}/test',
       'POST /api/agents/{id}/workflows/executions/{executionId}/retry',
+      'POST /api/auth/keys/{keyId}/rotate',
       'PUT /api/agents/{id}',
     ])
   })

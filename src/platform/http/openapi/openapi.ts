@@ -48,14 +48,20 @@ export async function registerOpenApi(
   })
 }
 
-/** Requests may carry the identity gateway's token; without a gateway there is nothing to carry. */
+/** Requests may carry an API key, and the token of the identity gateway if there is one. */
 function security(header: string | undefined) {
-  if (header === undefined) return { security: [] }
+  const description = 'An API key, which begins with `asa_` (of an agent) or `asp_` (of a person).'
+  const apiKey = { type: 'http' as const, scheme: 'bearer', description }
+  if (header === undefined)
+    return { components: { securitySchemes: { apiKey } }, security: [{ apiKey: [] }, {}] }
   const isBearer = header.toLowerCase() === 'authorization'
   const gateway = isBearer
     ? { type: 'http' as const, scheme: 'bearer', bearerFormat: 'JWT' }
     : { type: 'apiKey' as const, in: 'header', name: header }
-  return { components: { securitySchemes: { gateway } }, security: [{ gateway: [] }, {}] }
+  return {
+    components: { securitySchemes: { apiKey, gateway } },
+    security: [{ apiKey: [] }, { gateway: [] }, {}],
+  }
 }
 
 /** The OpenAPI 3.1 document of all routes, with each titled schema once among the components. */

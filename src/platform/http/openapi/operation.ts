@@ -28,14 +28,15 @@ type Content = Record<string, { schema: TSchema }>
 
 /** The route's schema with its operation id, security, request form and every answer that it can give. */
 export function describeOperation({ route, schema, hasGateway }: Operation): FastifySchema {
-  const { access, operationId } = route.config
+  const { access, operationId, byKey = true } = route.config
+  const proofs = [...(byKey ? [{ apiKey: [] }] : []), hasGateway ? { gateway: [] } : {}]
   return {
     ...schema,
     ...(takesForm(schema) ? { body: formBody(schema) } : {}),
     ...(operationId === undefined ? {} : { operationId }),
-    response: { ...successes(schema), ...failures(route, hasGateway) },
-    ...(hasGateway && access === 'open' ? { security: [] } : {}),
-    ...(hasGateway && access === 'user' ? { security: [{ gateway: [] }] } : {}),
+    response: { ...successes(schema), ...failures(route) },
+    ...(access === 'open' ? { security: [] } : {}),
+    ...(access === 'user' || !byKey ? { security: proofs } : {}),
   }
 }
 
@@ -57,7 +58,7 @@ function successes({ event, response }: FastifySchema): Record<string, unknown> 
   return { ...answers, 200: { description: 'The answer as JSON or as a stream of events', content } }
 }
 
-function failures({ config }: DeclaredRoute, hasGateway: boolean): Record<string, unknown> {
+function failures({ config }: DeclaredRoute): Record<string, unknown> {
   const { area, access, limit, soldAs } = config
   const inArea = { 'application/json': { schema: errorSchemas[area] } }
   const always = {
@@ -66,7 +67,7 @@ function failures({ config }: DeclaredRoute, hasGateway: boolean): Record<string
   }
   if (access === 'open') return always
   return {
-    ...(hasGateway ? { 401: answer('The token is invalid or has expired', generic) } : {}),
+    401: answer('The token or the API key is invalid or has expired', generic),
     ...(access === 'anyone'
       ? {}
       : { 403: answer('The caller lacks the permission', { ...plainText, ...inArea }) }),

@@ -12,8 +12,25 @@ import { createCountExchange } from './shared-counts.ts'
 export type RateLimits = Record<Exclude<LimitClass, 'open' | 'unproven' | 'none'>, number>
 
 const windowSeconds = 60
+/** Of the limiter for clients with limits of their own. */
+const ownName = 'own'
+/** Counted by address, whatever a request shows. */
+const unowned = new Set<LimitClass>(['open', 'unproven', 'none'])
+
+/** The limit of a client that has one of its own, whatever address it calls from. */
+export interface OwnLimit {
+  client: string
+  /** Requests a minute. */
+  points: number
+}
+
+type OwnLimitOf = (request: FastifyRequest) => OwnLimit | undefined
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Requests with a limit of their own do not count against their address. */
+    limitBy(ownLimitOf: OwnLimitOf): void
+  }
   interface FastifyReply {
     /** Counts the request against a limit beside that of its route, where only its body decides that. Throws RATE_LIMITED. */
     countAgainst(limit: LimitClass): Promise<void>
@@ -41,18 +58,23 @@ interface Limiter {
 export function registerRateLimits(app: App, options: RateLimitOptions): void {
   const { rateLimits, clock, isCounted = () => true } = options
   const limiters = new Map<string, Limiter>()
+  let ownLimitOf: OwnLimitOf = () => undefined
+  app.decorate('limitBy', given => {
+    ownLimitOf = given
+  })
   app.decorateReply('countAgainst', async function countAgainst(this: FastifyReply, limit: LimitClass) {
     const limiter = limiters.get(limit)
-    if (limiter === undefined) return
-    const { isExceeded, wait } = await take(limiter, this.request, clock)
-    if (isExceeded) throw tooMany(limiter, this, wait)
+    // A request with a limit of its own has counted against that.
+    if (limiter === undefined || ownLimitOf(this.request) !== undefined) return
+    const taken = await take(limiter, addressLimit(limiter, this.request), clock)
+    if (taken.isExceeded) throw tooMany(limiter, this, taken)
   })
   const memories = new Map(
     Object.entries({ ...rateLimits, open: rateLimits.general })
       .filter(([, points]) => points > 0)
       .map(([name, points]) => [name, new RateLimiterMemory({ points, duration: windowSeconds })]),
   )
-  if (memories.size === 0) return
+  memories.set(ownName, new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: windowSeconds }))
   const exchange = registerExchange(app, memories, options)
   for (const [name, memory] of memories)
     limiters.set(name, {
@@ -60,8 +82,11 @@ export function registerRateLimits(app: App, options: RateLimitOptions): void {
       report: (client, expiresAt) => exchange?.note(keyOf(name, client), expiresAt),
     })
   app.addHook('onRequest', async (request, reply) => {
-    const limiter = limiters.get(limitOf(request))
-    if (limiter !== undefined && isCounted(request)) await count(limiter, request, reply, clock)
+    const limit = limitOf(request)
+    const own = unowned.has(limit) ? undefined : ownLimitOf(request)
+    const limiter = limiters.get(own === undefined ? limit : ownName)
+    if (limiter !== undefined && isCounted(request))
+      await count(limiter, own ?? addressLimit(limiter, request), reply, clock)
   })
 }
 
@@ -114,22 +139,27 @@ function withoutPort(address: string): string {
   return /^\[([^\]]*)\](?::\d+)?$/.exec(address)?.[1] ?? address.replace(/^([\d.]+):\d+$/, '$1')
 }
 
-async function count(limiter: Limiter, request: FastifyRequest, reply: FastifyReply, clock: Clock) {
-  const { remaining, expiresAt, isExceeded, wait } = await take(limiter, request, clock)
-  reply.header('X-RateLimit-Limit', limiter.memory.points)
-  reply.header('X-RateLimit-Remaining', remaining)
-  reply.header('X-RateLimit-Reset', Math.ceil(expiresAt / 1000))
-  if (isExceeded) throw tooMany(limiter, reply, wait)
+function addressLimit({ memory: { points } }: Limiter, { ip }: FastifyRequest): OwnLimit {
+  return { client: clientOf(ip), points }
+}
+
+async function count(limiter: Limiter, limit: OwnLimit, reply: FastifyReply, clock: Clock) {
+  const taken = await take(limiter, limit, clock)
+  reply.header('X-RateLimit-Limit', limit.points)
+  reply.header('X-RateLimit-Remaining', taken.remaining)
+  reply.header('X-RateLimit-Reset', Math.ceil(taken.expiresAt / 1000))
+  if (taken.isExceeded) throw tooMany(limiter, reply, taken)
 }
 
 /** Takes one request of those that the client has left, and reports it to other processes. */
-async function take({ memory, report }: Limiter, request: FastifyRequest, clock: Clock) {
-  const client = clientOf(request.ip)
-  const { state, exceeded: isExceeded } = await consume(memory, client)
+async function take({ memory, report }: Limiter, { client, points }: OwnLimit, clock: Clock) {
+  const state = await consume(memory, client)
+  const isExceeded = state.consumedPoints > points
   const expiresAt = clock.now() + state.msBeforeNext
   if (!isExceeded) report(client, expiresAt)
   return {
-    remaining: Math.max(0, state.remainingPoints),
+    points,
+    remaining: Math.max(0, points - state.consumedPoints),
     /** Milliseconds of the clock. */
     expiresAt,
     isExceeded,
@@ -144,7 +174,7 @@ const advice: Record<string, string> = {
     ' One call with a list of `actions` counts once; RATE_LIMIT_BROWSER on the server sets the number.',
 }
 
-function tooMany({ name, memory: { points } }: Limiter, reply: FastifyReply, wait: number): AppError {
+function tooMany({ name }: Limiter, reply: FastifyReply, { points, wait }: { points: number; wait: number }) {
   reply.header('Retry-After', wait)
   return new AppError(
     'RATE_LIMITED',
@@ -152,14 +182,11 @@ function tooMany({ name, memory: { points } }: Limiter, reply: FastifyReply, wai
   )
 }
 
-async function consume(
-  limiter: RateLimiterMemory,
-  key: string,
-): Promise<{ state: RateLimiterRes; exceeded: boolean }> {
+async function consume(limiter: RateLimiterMemory, key: string): Promise<RateLimiterRes> {
   try {
-    return { state: await limiter.consume(key), exceeded: false }
+    return await limiter.consume(key)
   } catch (rejection) {
-    if (rejection instanceof RateLimiterRes) return { state: rejection, exceeded: true }
+    if (rejection instanceof RateLimiterRes) return rejection
     throw rejection
   }
 }

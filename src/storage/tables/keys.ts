@@ -1,0 +1,33 @@
+import { integerOrNull, text, textOrNull, unique } from '#platform/columns.ts'
+import { declarePlatformTables } from './table-set.ts'
+
+/** API keys: of agents, and of people where there is no agent. */
+export const keyTables = declarePlatformTables({
+  api_keys: {
+    columns: {
+      id: text,
+      agent_id: { ...textOrNull, parent: 'agents' },
+      /** E-mail address, in lower case, of the person who has the key from the service. */
+      creator: text,
+      name: text,
+      /** The most that it may do; null for a personal key that may do what its person may. */
+      role: textOrNull,
+      /** The agents that a personal key reaches, as JSON; null if these are all. */
+      agents: textOrNull,
+      rate_per_minute: integerOrNull,
+      /** SHA-256 in hexadecimal. */
+      hash: unique(text),
+      /** The last characters of the key. */
+      hint: text,
+      /** Of the key before the last rotation, which counts until then. */
+      previous_hash: unique(textOrNull),
+      previous_until: textOrNull,
+      created_at: text,
+      expires_at: textOrNull,
+      last_used_at: textOrNull,
+      revoked_at: textOrNull,
+    },
+    agent: 'agent_id',
+    indexes: { agent: ['agent_id'], creator: ['creator'] },
+  },
+})
