@@ -13,6 +13,7 @@ import type { Feature } from '#features/feature.ts'
 import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createMcp } from '#features/mcp/mcp.feature.ts'
 import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.ts'
+import { createOverview } from '#features/overview/overview.feature.ts'
 import { createPayments } from '#features/payments/payments.feature.ts'
 import { createSchedules } from '#features/schedules/schedules.feature.ts'
 import { createSignIn } from '#features/sign-in/sign-in.feature.ts'
@@ -98,6 +99,7 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   )
   add(createSchedules(infrastructure, { ...agents, ...chat, ...workflows }))
   add(createCalendar(infrastructure, { ...agents, ...workflows }))
+  add(createOverview(infrastructure, agents))
   return { agents, all }
 }
 

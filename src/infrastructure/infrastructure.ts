@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import type { Configuration } from '#configuration/configuration.ts'
 import { createLocalEmbeddings } from '#models/embeddings/local/local-embeddings.ts'
 import { createModels } from '#models/models.ts'
+import { ChangeFeed } from '#platform/change-feed.ts'
 import type { Disk } from '#platform/disk.ts'
 import type { KeySource } from '#platform/encryption/encryption-key.ts'
 import { loadKey } from '#platform/encryption/encryption-key.ts'
@@ -48,7 +49,9 @@ export type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>
  */
 export async function openInfrastructure(configuration: Configuration, environment: Environment) {
   const { clock, log } = environment
-  const storage = await openStorage(configuration, log)
+  const instanceId = randomUUID()
+  const changes = new ChangeFeed({ clock, instanceId })
+  const storage = await openStorage(configuration, log, changes)
   const { engine, encryptionKeyFile: path } = storage
   let wakeUps: ByLane<WakeUps> | undefined
   try {
@@ -56,7 +59,6 @@ export async function openInfrastructure(configuration: Configuration, environme
     await requireCompleteTransfer(platform)
     await storage.prepare(platform)
     const secretBox = await openSecretBox(platform, { configured: configuration.encryptionKey, path, log })
-    const instanceId = randomUUID()
     wakeUps = await storage.createWakeUps(platform, clock)
     const onOpen = [...storage.onOpen(instanceId), wakeLostWork(wakeUps)]
     const agentDatabases = createAgentDatabases({ engine, platform, log, onOpen })
@@ -90,6 +92,8 @@ export async function openInfrastructure(configuration: Configuration, environme
       secretBox,
       agentSecrets: createAgentSecrets(platform, secretBox),
       instanceId,
+      /** What clients that follow an agent learn. */
+      changes,
       agentDatabases,
       ...jobs,
       /** Undefined if this is the only process. */

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import type { ChangeFeed } from '#platform/change-feed.ts'
 import { createWakeUps } from '#platform/jobs/postgres/wake-ups.ts'
 import type { Log } from '#platform/logging/log.ts'
 import { createSqlRunner } from '#sandbox/sql/postgres/runner.ts'
@@ -18,11 +19,12 @@ type PostgresConfiguration = StorageConfiguration & {
 export async function openPostgresStorage(
   { dataDirectory, database, fileBucket, acceptsLoss }: PostgresConfiguration,
   log: Log,
+  changes?: ChangeFeed,
 ): Promise<Storage> {
   const folder = resolve(dataDirectory)
   await makeDataFolder(folder)
   const onError = (error: Error) => log.warn({ err: error }, 'a connection to the database broke')
-  const engine = createEngine({ ...database, fileBucket, acceptsLoss, onError })
+  const engine = createEngine({ ...database, fileBucket, acceptsLoss, changes, onError })
   let share: AsyncDisposable | undefined
   const endShare = async () => {
     await share?.[Symbol.asyncDispose]()
@@ -52,6 +54,7 @@ export async function openPostgresStorage(
     },
     async createWakeUps(_platform, clock) {
       const wakeUps = await createWakeUps({ database: engine.direct, clock, log })
+      if (changes !== undefined) await carryChanges(changes, engine.direct, log)
       // From here on the listening connection holds the share.
       await endShare()
       return wakeUps
@@ -61,4 +64,24 @@ export async function openPostgresStorage(
     // The holder of a lease may be alive; leases expire by themselves.
     onOpen: () => [],
   }
+}
+
+const changesChannel = 'agentstead_changes'
+
+/** Between all processes on the database, by its notifications. */
+async function carryChanges(
+  changes: ChangeFeed,
+  { executeSql, listen }: ReturnType<typeof createEngine>['direct'],
+  log: Log,
+): Promise<void> {
+  changes.carry(message => {
+    executeSql('select pg_notify($1, $2)', [changesChannel, JSON.stringify(message)]).catch(error =>
+      log.warn({ err: error }, 'changes could not be announced to other processes'),
+    )
+  })
+  await listen(
+    changesChannel,
+    payload => changes.receive(JSON.parse(payload)),
+    () => changes.interrupted(),
+  )
 }

@@ -1,3 +1,4 @@
+import type { ChangeFeed } from '#platform/change-feed.ts'
 import { createWakeUps } from '#platform/jobs/sqlite/wake-ups.ts'
 import type { Log } from '#platform/logging/log.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
@@ -14,6 +15,7 @@ import type { Storage, StorageConfiguration } from './storage.ts'
 export async function openSqliteStorage(
   { dataDirectory, fileBucket, acceptsLoss, sqliteSynchronous }: StorageConfiguration,
   log: Log,
+  changes?: ChangeFeed,
 ): Promise<Storage> {
   const directory = await openDataDirectory(dataDirectory)
   const disk = await keepDiskReserve(directory.path, log)
@@ -28,6 +30,7 @@ export async function openSqliteStorage(
     acceptsLoss,
     synchronous: sqliteSynchronous,
     fileBucket,
+    changes,
     onBlocked: path => sqlRunner.giveWay(path),
     checkpointerOf: createCheckpoints(checkpointWorkers, log),
   })

@@ -37,7 +37,17 @@ export function prepareQuery<Database, Row, Name extends string>(
     const parameters = compiled.parameters.map(parameter =>
       parameter instanceof Placeholder ? named[parameter.name] : parameter,
     )
-    const { rows } = await database.executeQuery<Row>({ ...compiled, parameters })
-    return rows
+    const query: PreparedQuery<Row> = { ...compiled, parameters, placeholders: compiled.parameters }
+    return (await database.executeQuery<Row>(query)).rows
   }
+}
+
+interface PreparedQuery<Row> extends CompiledQuery<Row> {
+  /** Parameters, before those that are placeholders were replaced. */
+  placeholders?: readonly unknown[]
+}
+
+/** The value with which a value of a query's nodes was executed. */
+export function valueIn({ parameters, placeholders }: PreparedQuery<unknown>, value: unknown): unknown {
+  return value instanceof Placeholder ? parameters[placeholders?.indexOf(value) ?? -1] : value
 }

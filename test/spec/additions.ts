@@ -97,6 +97,11 @@ export const additions = [
     why: 'A person sees a passage in the text around it.',
   },
   {
+    route: 'GET /api/agents/{id}/events',
+    area: 'agents',
+    why: 'A page that shows an agent learns what has changed without asking again and again.',
+  },
+  {
     route: 'GET /api/agents/{id}/chat/approvals',
     area: 'chat',
     why: 'A person sees which calls wait for approval.',

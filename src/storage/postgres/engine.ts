@@ -1,9 +1,11 @@
 import type { PostgresPool } from 'kysely'
 import { Kysely, sql } from 'kysely'
 import type { Pool } from 'pg'
+import type { ChangeFeed } from '#platform/change-feed.ts'
 import { remoteDisk } from '#platform/disk.ts'
 import { AppError } from '#platform/errors.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
+import { reportChanges } from '../changed-rows.ts'
 import type { StorageEngine } from '../engine.ts'
 import { createFileBucket } from '../files/bucket.ts'
 import { createDatabaseFiles } from '../files/database.ts'
@@ -15,7 +17,7 @@ import { createPool, quoted, schemaPool } from './connections/connections.ts'
 import { createPostgresDialect } from './connections/dialect.ts'
 import { isDuplicate } from './connections/errors.ts'
 import type { Listener } from './connections/listener.ts'
-import { listen } from './connections/listener.ts'
+import { createListener } from './connections/listener.ts'
 import { dropRole } from './connections/sql-role.ts'
 import { schemaParts } from './schema-parts.ts'
 import { ensureVectorExtension } from './vectors/vector-extension.ts'
@@ -31,6 +33,8 @@ interface EngineOptions {
   fileBucket?: BucketSettings | undefined
   /** Whether the schema of an agent that was lost is replaced by a new one. */
   acceptsLoss?: boolean
+  /** Learns what changes. */
+  changes?: ChangeFeed | undefined
   /** Gets connections that break while idle. */
   onError(error: Error): void
 }
@@ -39,7 +43,7 @@ interface EngineOptions {
 interface DirectDatabase {
   /** On a connection of the platform; table names must include their schema. */
   executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
-  /** On a connection of its own, beside `maxConnections`. */
+  /** All on one connection, beside `maxConnections`. */
   listen(
     channel: string,
     onNotification: (payload: string) => void,
@@ -53,7 +57,7 @@ interface PostgresEngine extends StorageEngine {
 
 /** A schema for the platform and one for each agent, all in one database. */
 export function createEngine(options: EngineOptions): PostgresEngine {
-  const { url, maxConnections, fileBucket, acceptsLoss = false, onError } = options
+  const { url, maxConnections, fileBucket, acceptsLoss = false, changes, onError } = options
   // Transactions of agents may have to write to the platform at the same time: they must not use up the connections needed
   // for that.
   const forPlatform = Math.max(1, Math.floor(maxConnections / 3))
@@ -61,6 +65,7 @@ export function createEngine(options: EngineOptions): PostgresEngine {
   const platformPool = createPool(url, { min: 1, max: forPlatform }, onError)
   const agentPool = createPool(url, { min: 1, max: maxConnections - forPlatform }, onError)
   const bucket = fileBucket && createFileBucket(fileBucket)
+  const listener = createListener({ url, onError })
   let closing: Promise<unknown> | undefined
   return {
     schema: schemaParts,
@@ -73,14 +78,14 @@ export function createEngine(options: EngineOptions): PostgresEngine {
     async openPlatform() {
       await checkServer(platformPool, url)
       await ensureSchema(platformPool, platformSchema)
-      const platform = open<PlatformTables>(schemaPool(platformPool, platformSchema))
+      const platform = open<PlatformTables>(schemaPool(platformPool, platformSchema), changes)
       await ensureVectorExtension(platform)
       return platform
     },
     async openAgent(agentId, { mustExist } = { mustExist: false }) {
       const schema = agentSchema(agentId)
       await ensureSchema(agentPool, schema, mustExist && !acceptsLoss)
-      const db = open<AgentTables>(schemaPool(agentPool, schema))
+      const db = open<AgentTables>(schemaPool(agentPool, schema), changes, agentId)
       const path = agentAddress(url, schema)
       const files = bucket?.filesOf(agentId) ?? createDatabaseFiles({ db, path })
       return { db, path, files, shrink: async () => {} }
@@ -95,7 +100,7 @@ export function createEngine(options: EngineOptions): PostgresEngine {
     direct: {
       executeSql: (text, values) => platformPool.query(text, values),
       listen: (channel, onNotification, onReconnect) =>
-        listen({ url, channel, onNotification, onReconnect, onError }),
+        listener.listen({ channel, onNotification, onReconnect }),
     },
     async close() {
       closing ??= Promise.all([platformPool.end(), agentPool.end()])
@@ -104,8 +109,8 @@ export function createEngine(options: EngineOptions): PostgresEngine {
   }
 }
 
-function open<Tables>(pool: PostgresPool): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: createPostgresDialect(pool) })
+function open<Tables>(pool: PostgresPool, changes?: ChangeFeed, agentId?: string): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: reportChanges(createPostgresDialect(pool), changes, agentId) })
 }
 
 async function hasSchema(pool: Pool, schema: string): Promise<boolean> {

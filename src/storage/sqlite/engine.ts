@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { Kysely } from 'kysely'
+import type { ChangeFeed } from '#platform/change-feed.ts'
 import type { Disk } from '#platform/disk.ts'
 import { remoteDisk } from '#platform/disk.ts'
 import { shareTransactions } from '#platform/transactions/transaction.ts'
+import { reportChanges } from '../changed-rows.ts'
 import type { StorageEngine } from '../engine.ts'
 import { createFileBucket } from '../files/bucket.ts'
 import { createDirectoryFiles } from '../files/directory.ts'
@@ -10,6 +12,7 @@ import type { BucketSettings } from '../files/file-store.ts'
 import type { AgentTables, PlatformTables } from '../tables.ts'
 import type { Checkpointer } from './connections/checkpoints.ts'
 import type { DataDirectory } from './connections/data-directory.ts'
+import type { SqliteDialectOptions } from './connections/dialect.ts'
 import { closeOnce, createSqliteDialect } from './connections/dialect.ts'
 import type { OpenOptions, Synchronous } from './connections/open.ts'
 import { openDatabase } from './connections/open.ts'
@@ -26,6 +29,8 @@ interface EngineOptions {
   acceptsLoss?: boolean | undefined
   /** Stores the agents' files; without it they are stored in the data directory. */
   fileBucket?: BucketSettings | undefined
+  /** Learns what changes. */
+  changes?: ChangeFeed | undefined
   /** Called for each second that a statement of the service has to wait for the database of this path. */
   onBlocked?(path: string): void
   /** Keeps the write-ahead log of the database at a path short; without it, any commit may have to do so. */
@@ -38,20 +43,22 @@ const openingPatience = 5_000
 /** A file for the platform and one for each agent, all in the data directory. */
 export function createEngine(engineOptions: EngineOptions): StorageEngine {
   const { directory, synchronous, fileBucket, onBlocked = () => {}, checkpointerOf } = engineOptions
-  const { disk = remoteDisk, acceptsLoss = false } = engineOptions
+  const { disk = remoteDisk, acceptsLoss = false, changes } = engineOptions
   const bucket = fileBucket && createFileBucket(fileBucket)
   async function open<Tables>(
     path: string,
-    options: OpenOptions,
+    { agentId, ...options }: OpenOptions & { agentId?: string },
     checkpointer = checkpointerOf?.(path),
   ): Promise<Kysely<Tables>> {
+    const dialectOf = (dialect: SqliteDialectOptions) =>
+      reportChanges(createSqliteDialect(dialect), changes, agentId)
     const leavesCheckpoints = checkpointer !== undefined
     const database = await tryUntilFree(
       () => openDatabase(path, { ...options, leavesCheckpoints }),
       openingPatience,
     )
     const kysely = new Kysely<Tables>({
-      dialect: createSqliteDialect({
+      dialect: dialectOf({
         database,
         onBlocked: () => onBlocked(path),
         ...(checkpointer && { onWrite: checkpointer.wrote }),
@@ -79,7 +86,7 @@ export function createEngine(engineOptions: EngineOptions): StorageEngine {
       const { database: path, files: folder } = await directory.prepareAgent(agentId)
       const files = bucket?.filesOf(agentId) ?? createDirectoryFiles(folder)
       const checkpointer = checkpointerOf?.(path)
-      const db = await open<AgentTables>(path, { synchronous }, checkpointer)
+      const db = await open<AgentTables>(path, { synchronous, agentId }, checkpointer)
       return { db, path, files, shrink: async () => await checkpointer?.shrink() }
     },
     async removeAgent(agentId) {

@@ -4,7 +4,7 @@ import { whenClosed } from '../closing.ts'
 import { limitWaiting } from './slow-readers.ts'
 
 /** How often a comment line keeps an idle stream open through proxies, in milliseconds. */
-const keepAliveMs = 15_000
+export const keepAliveMs = 15_000
 
 /** Characters after which a write takes no further event. */
 const pieceCharacters = 16 * 1024
@@ -35,13 +35,7 @@ export function openEventStream(reply: FastifyReply, timeout?: number): EventStr
     clearInterval(keepAlive)
     queue.end()
   })
-  // A stream that has been quiet for this long has something to send, since comments are sent far more often.
-  limitWaiting(response, timeout)
-  reply.header('Content-Type', 'text/event-stream; charset=utf-8')
-  reply.header('Cache-Control', 'no-cache, no-transform')
-  // Keeps nginx and its like from holding events back.
-  reply.header('X-Accel-Buffering', 'no')
-  reply.send(events)
+  sendEvents(reply, events, timeout)
   return {
     send(event) {
       // A connection that has ended has no reader.
@@ -49,6 +43,17 @@ export function openEventStream(reply: FastifyReply, timeout?: number): EventStr
     },
     end: queue.end,
   }
+}
+
+/** Answers with the text of server-sent events, each of which is made once the client has read those before it. */
+export function sendEvents(reply: FastifyReply, events: Readable, timeout?: number): void {
+  // A stream that has been quiet for this long has something to send, since comments are sent far more often.
+  limitWaiting(reply.raw, timeout)
+  reply.header('Content-Type', 'text/event-stream; charset=utf-8')
+  reply.header('Cache-Control', 'no-cache, no-transform')
+  // Keeps nginx and its like from holding events back.
+  reply.header('X-Accel-Buffering', 'no')
+  reply.send(events)
 }
 
 /**

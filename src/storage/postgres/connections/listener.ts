@@ -4,11 +4,14 @@ import { shareData } from './data-lock.ts'
 
 interface Options {
   url: string
+  onError(error: Error): void
+}
+
+interface Subscription {
   channel: string
   onNotification(payload: string): void
   /** Called each time listening starts or resumes; notifications sent in between are lost. */
   onReconnect(): void
-  onError(error: Error): void
 }
 
 export interface Listener {
@@ -20,25 +23,50 @@ const pauseBeforeReconnecting = 1_000
 const heartbeatInterval = 10_000
 const answerTimeout = 5_000
 
+interface Shared extends Options {
+  subscriptions: Set<Subscription>
+  /** While it listens. */
+  client?: pg.Client | undefined
+}
+
 /**
- * Listens to a channel on a connection of its own, which is replaced whenever it breaks. A first failure is not
- * reported as an error, since listeners have to cope with gaps anyway. While it listens, no other process can have the data
- * exclusively.
+ * Listens to channels on one connection, which is there while anything listens, and is replaced whenever it breaks. A first
+ * failure is not reported as an error, since listeners have to cope with gaps anyway. While it listens, no other process can
+ * have the data exclusively.
  */
-export async function listen(options: Options): Promise<Listener> {
-  const closing = new AbortController()
-  const first = Promise.withResolvers<void>()
-  const ended = keepListening(options, closing.signal, first.resolve)
-  await first.promise
+export function createListener(options: Options) {
+  const shared: Shared = { ...options, subscriptions: new Set() }
+  let closing = new AbortController()
+  let ended: Promise<void> | undefined
+
   return {
-    async close() {
-      closing.abort()
-      await ended
+    async listen(subscription: Subscription): Promise<Listener> {
+      shared.subscriptions.add(subscription)
+      if (ended === undefined) {
+        const first = Promise.withResolvers<void>()
+        closing = new AbortController()
+        ended = keepListening(shared, closing.signal, first.resolve)
+        await first.promise
+      } else if (shared.client !== undefined) await begin(shared.client, subscription)
+      return {
+        async close() {
+          shared.subscriptions.delete(subscription)
+          if (shared.subscriptions.size > 0) return
+          closing.abort()
+          await ended
+          ended = undefined
+        },
+      }
     },
   }
 }
 
-async function keepListening(options: Options, signal: AbortSignal, onTried: () => void): Promise<void> {
+async function begin(client: pg.Client, { channel, onReconnect }: Subscription): Promise<void> {
+  await client.query(`listen ${client.escapeIdentifier(channel)}`)
+  onReconnect()
+}
+
+async function keepListening(options: Shared, signal: AbortSignal, onTried: () => void): Promise<void> {
   while (!signal.aborted) {
     try {
       await listenOnce(options, signal, onTried)
@@ -51,7 +79,7 @@ async function keepListening(options: Options, signal: AbortSignal, onTried: () 
 }
 
 /** Ends when the connection does. */
-async function listenOnce(options: Options, signal: AbortSignal, onListening: () => void): Promise<void> {
+async function listenOnce(options: Shared, signal: AbortSignal, onListening: () => void): Promise<void> {
   const client = new pg.Client({
     connectionString: options.url,
     application_name: 'agentstead',
@@ -64,18 +92,22 @@ async function listenOnce(options: Options, signal: AbortSignal, onListening: ()
   broken.promise.catch(() => {})
   client.on('error', broken.reject)
   client.on('end', () => broken.reject(new Error('the server has ended the connection')))
-  client.on('notification', ({ payload }) => options.onNotification(payload ?? ''))
+  client.on('notification', ({ channel, payload = '' }) => {
+    for (const subscription of options.subscriptions)
+      if (subscription.channel === channel) subscription.onNotification(payload)
+  })
   const stop = () => broken.reject(signal.reason)
   signal.addEventListener('abort', stop)
   try {
     await Promise.race([client.connect(), broken.promise])
     await shareData(client)
-    await client.query(`listen ${client.escapeIdentifier(options.channel)}`)
+    options.client = client
+    for (const subscription of options.subscriptions) await begin(client, subscription)
     onListening()
-    options.onReconnect()
     await Promise.race([broken.promise, beat(client, signal)])
   } finally {
     signal.removeEventListener('abort', stop)
+    options.client = undefined
     await client.end().catch(() => {})
   }
 }

@@ -1,0 +1,21 @@
+import type { AgentsFeature } from '#features/agents/agents.feature.ts'
+import type { Feature } from '#features/feature.ts'
+import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import { registerEventRoutes } from './overview.routes.ts'
+
+/** One view of all features of an agent: their changes. */
+export function createOverview(
+  { changes, clock }: Infrastructure,
+  { callerSignal }: Pick<AgentsFeature, 'callerSignal'>,
+): Feature {
+  const ending = new AbortController()
+  return {
+    routes(app) {
+      const maySee = () => true
+      registerEventRoutes(app, { changes, maySee, callerSignal, stopping: ending.signal, clock })
+    },
+    async drain() {
+      ending.abort()
+    },
+  }
+}

@@ -1,0 +1,210 @@
+/** What has changed of agents, for clients that follow them: of this process, and of all others that share its data. */
+import type { Clock } from './clock.ts'
+import { timestamp } from './clock.ts'
+
+export interface Change {
+  /** The resource, by the name of its path. */
+  type: string
+  /** Absent where it may be any of the type. */
+  id?: string
+}
+
+interface Entry extends Change {
+  at: string
+  sequence: number
+}
+
+/** One client's place in the changes of an agent. */
+export interface Follower {
+  /** The changes since the last call, or `missed` where there may have been others. */
+  take(): readonly (Change & { at: string })[] | 'missed'
+  /** By which `follow` goes on behind what was taken. */
+  place(): string
+  /** Resolves once there is something to take. */
+  changed(): Promise<void>
+  end(): void
+}
+
+/** Between the processes. */
+interface Message {
+  from: string
+  agentId: string
+  /** Absent where the sender wants to hear of the agent's changes. */
+  changes?: Change[]
+}
+
+interface Room {
+  /** By type and id: of what changed often, the last change is kept. In order. */
+  entries: Map<string, Entry>
+  /** Changes up to this sequence are not all there. */
+  forgotten: number
+  newest: number
+  followers: number
+  waiting: Set<() => void>
+  timer: NodeJS.Timeout | undefined
+}
+
+const maxEntries = 1_000
+/** Between flushes, after which changes of a type are no longer told apart. */
+const maxPending = 200
+/** Milliseconds: for others to come along, so that a burst costs little. */
+const flushMs = 50
+/** Milliseconds that changes are kept for a client that comes back. */
+const keptMs = 300_000
+/** Milliseconds. */
+const announceMs = 30_000
+/** The payload of a notification has at most 8,000 bytes. */
+const changesPerMessage = 40
+
+/** Nothing is kept, and nothing sent, of an agent that nobody follows. */
+export class ChangeFeed {
+  readonly #clock: Clock
+  readonly #instanceId: string
+  readonly #rooms = new Map<string, Room>()
+  readonly #pending = new Map<string, Map<string, Change>>()
+  /** When the interest of other processes in an agent ends. */
+  readonly #wanted = new Map<string, number>()
+  #sequence = 0
+  #send: (message: Message) => void = () => {}
+
+  constructor({ clock, instanceId }: { clock: Clock; instanceId: string }) {
+    this.#clock = clock
+    this.#instanceId = instanceId
+  }
+
+  isFollowed(agentId: string): boolean {
+    return this.#rooms.has(agentId) || this.#wanted.has(agentId)
+  }
+
+  /** To be called after a commit. */
+  report(agentId: string, change: Change): void {
+    const known = this.#pending.get(agentId)
+    const pending = known ?? new Map<string, Change>()
+    const kept = pending.size < maxPending ? change : { type: change.type }
+    pending.set(keyOf(kept), kept)
+    if (known !== undefined) return
+    this.#pending.set(agentId, pending)
+    setTimeout(() => this.#flush(agentId), flushMs).unref()
+  }
+
+  /** @param place that of an earlier follower, behind which this one goes on. */
+  follow(agentId: string, place?: string): Follower {
+    const room = this.#enter(agentId)
+    const [origin, number] = place?.split('.') ?? []
+    let at = place === undefined ? this.#sequence : origin === this.#instanceId ? Number(number) : -1
+    let waiting: Promise<void> | undefined
+    const isComplete = () => at >= room.forgotten && at <= this.#sequence
+    const leave = once(() => this.#leave(agentId, room))
+    return {
+      take: () => {
+        const entries = [...room.entries.values()].filter(entry => entry.sequence > at)
+        const result = isComplete() ? entries : ('missed' as const)
+        at = this.#sequence
+        return result
+      },
+      place: () => `${this.#instanceId}.${at}`,
+      changed() {
+        if (at < room.newest) return Promise.resolve()
+        waiting ??= new Promise<void>(resolve => room.waiting.add(resolve)).then(() => {
+          waiting = undefined
+        })
+        return waiting
+      },
+      end: leave,
+    }
+  }
+
+  /** Connects the processes: `send` gives a message to all of them. */
+  carry(send: (message: Message) => void): void {
+    this.#send = send
+  }
+
+  receive({ from, agentId, changes }: Message): void {
+    if (from === this.#instanceId) return
+    if (changes === undefined) this.#wanted.set(agentId, this.#clock.now() + 3 * announceMs)
+    else this.#add(agentId, changes)
+  }
+
+  /** Messages of others may have been lost. */
+  interrupted(): void {
+    this.#sequence += 1
+    for (const room of this.#rooms.values()) {
+      room.forgotten = this.#sequence
+      room.entries.clear()
+      wake(room, this.#sequence)
+    }
+  }
+
+  #add(agentId: string, changes: readonly Change[]): void {
+    const room = this.#rooms.get(agentId)
+    if (room === undefined) return
+    for (const change of changes) {
+      this.#sequence += 1
+      const key = keyOf(change)
+      room.entries.delete(key)
+      room.entries.set(key, { ...change, at: timestamp(this.#clock), sequence: this.#sequence })
+    }
+    for (const [key, entry] of room.entries) {
+      if (room.entries.size <= maxEntries) break
+      room.entries.delete(key)
+      room.forgotten = entry.sequence
+    }
+    wake(room, this.#sequence)
+  }
+
+  #flush(agentId: string): void {
+    const changes = [...(this.#pending.get(agentId)?.values() ?? [])]
+    this.#pending.delete(agentId)
+    this.#add(agentId, changes)
+    if ((this.#wanted.get(agentId) ?? 0) <= this.#clock.now()) this.#wanted.delete(agentId)
+    else
+      for (let at = 0; at < changes.length; at += changesPerMessage)
+        this.#send({ from: this.#instanceId, agentId, changes: changes.slice(at, at + changesPerMessage) })
+  }
+
+  #enter(agentId: string): Room {
+    const at = this.#sequence
+    const empty = {
+      entries: new Map(),
+      forgotten: at,
+      newest: at,
+      followers: 0,
+      waiting: new Set<() => void>(),
+    }
+    const room: Room = this.#rooms.get(agentId) ?? { ...empty, timer: undefined }
+    this.#rooms.set(agentId, room)
+    room.followers += 1
+    if (room.followers > 1) return room
+    clearTimeout(room.timer)
+    const announce = () => this.#send({ from: this.#instanceId, agentId })
+    announce()
+    room.timer = setInterval(announce, announceMs).unref()
+    return room
+  }
+
+  #leave(agentId: string, room: Room): void {
+    room.followers -= 1
+    if (room.followers > 0) return
+    clearInterval(room.timer)
+    room.timer = setTimeout(() => this.#rooms.delete(agentId), keptMs).unref()
+  }
+}
+
+function keyOf({ type, id }: Change): string {
+  return id === undefined ? type : `${type} ${id}`
+}
+
+function wake(room: Room, newest: number): void {
+  room.newest = newest
+  const woken = [...room.waiting]
+  room.waiting.clear()
+  for (const resolve of woken) resolve()
+}
+
+function once(work: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (!isDone) work()
+    isDone = true
+  }
+}
