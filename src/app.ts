@@ -68,8 +68,8 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   }
   const access = add(createAccess(infrastructure))
   add(createSignIn(infrastructure))
-  const audit = add(createAudit(infrastructure))
-  const agents = add(await createAgents(infrastructure, { ...access, ...audit }))
+  const { recordTool } = add(createAudit(infrastructure))
+  const agents = add(await createAgents(infrastructure, access))
   const sql = add(createSql(infrastructure, agents))
   const browser = add(createBrowser(infrastructure, { ...access, ...agents }))
   const contacts = add(createContacts(infrastructure, agents))
@@ -88,7 +88,7 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
     }),
   )
   // Features that are added later offer tools, too. Models see those for the sources first.
-  const toolsOf = collectTools(() => new Set<Feature>([knowledge, sources, ...all]), audit.recordTool)
+  const toolsOf = collectTools(() => new Set<Feature>([knowledge, sources, ...all]), recordTool)
   const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...payments, ...agents, ...knowledge, ...chat, toolsOf }))
   const eventNames = () => all.flatMap(({ events = {} }) => Object.keys(events))

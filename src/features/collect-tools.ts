@@ -9,11 +9,11 @@ export type ToolsOf = (agent: AgentHandle, turn?: ToolTurn) => Promise<readonly 
 
 /**
  * The tools of all features, in their order, under distinct names: earlier tools keep theirs. `features` is called when tools
- * are collected: features that offer tools may themselves need those of all. `recorded` has the changes of a tool recorded.
+ * are collected: features that offer tools may themselves need those of all.
  */
 export function collectTools(
   features: () => Iterable<Feature>,
-  recorded: (agent: AgentHandle, tool: Tool, turn?: ToolTurn) => Tool,
+  record: (agent: AgentHandle, tool: Tool, isInTurn: boolean) => Tool,
 ): ToolsOf {
   return async (agent, turn) => {
     const collected: Tool[] = []
@@ -22,6 +22,6 @@ export function collectTools(
       const offered = (await feature.tools?.(agent, taken, turn)) ?? []
       collected.push(...nameTools(offered, taken))
     }
-    return collected.map(tool => recorded(agent, tool, turn))
+    return collected.map(tool => record(agent, tool, turn !== undefined))
   }
 }

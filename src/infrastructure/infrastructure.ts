@@ -12,7 +12,6 @@ import { createEnding } from '#platform/ending.ts'
 import { createEventBus } from '#platform/event-bus.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { ByLane } from '#platform/jobs/lanes.ts'
-import { createLateJobs } from '#platform/jobs/late-jobs.ts'
 import { createJobRunner } from '#platform/jobs/runner.ts'
 import { createEnsureJobs, createTransact } from '#platform/jobs/transact.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
@@ -138,7 +137,7 @@ function createJobs({ configuration, environment, ...needs }: JobDependencies) {
   const outboxNeeds = { wakeUps: needs.wakeUps, clock, ids, log, handlers, abort }
   const transact = createTransact(outboxNeeds)
   const ensureJobs = createEnsureJobs(outboxNeeds)
-  return { events, handlers, runner, transact, ensureJobs, lateJobs: createLateJobs(outboxNeeds) }
+  return { events, handlers, runner, transact, ensureJobs, wakeUps: needs.wakeUps }
 }
 
 /** The operator's own embedding model, if one is configured; loaded on first use. */

@@ -1,6 +1,5 @@
 import type { AccessFeature } from '#features/access/access.feature.ts'
 import { defaultAgentId } from '#features/access/access.service.ts'
-import type { AuditFeature } from '#features/audit/audit.feature.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
@@ -24,12 +23,7 @@ export interface AgentsFeature extends Feature {
 /** Agents and their settings. Resolves once the agent exists that always does. */
 export async function createAgents(
   infrastructure: Infrastructure,
-  {
-    access,
-    disabled,
-    callerSignal,
-    forgetAgent,
-  }: Pick<AccessFeature, 'access' | 'disabled' | 'callerSignal'> & Pick<AuditFeature, 'forgetAgent'>,
+  { access, disabled, callerSignal }: Pick<AccessFeature, 'access' | 'disabled' | 'callerSignal'>,
 ): Promise<AgentsFeature> {
   const { platform, agentDatabases, secretBox, models, outbound, events, configuration, clock, ids, log } =
     infrastructure
@@ -48,7 +42,6 @@ export async function createAgents(
     settings,
     defaultAgentId,
     removeDatabase: agentId => agentDatabases.remove(agentId),
-    forgetAgent,
     forgetRoles: access.forgetRoles,
     disabled,
     activated: agentId => events.emit('agent.activated', { agentId }),

@@ -1,5 +1,6 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import { sql } from 'kysely'
+import { removeAuditRows } from '#features/audit/audit.service.ts'
 import { textOrNull } from '#platform/columns.ts'
 import { listByPlaces } from '#platform/http/lists/list-large.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
@@ -200,6 +201,7 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
     },
 
     async finishRemoving(id: string): Promise<void> {
+      await removeAuditRows(database, ['agent_id', '=', id])
       await database.deleteFrom('agent_removals').where('agent_id', '=', id).execute()
     },
   }

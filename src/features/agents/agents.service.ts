@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { describeChange } from '#platform/current-change.ts'
+import { currentChange } from '#platform/current-change.ts'
 import { AppError, conflict, notFound } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
@@ -18,8 +18,6 @@ interface Dependencies {
   defaultAgentId: string
   /** Closes the agent's database and deletes it with all its files. */
   removeDatabase(agentId: string): Promise<void>
-  /** Removes what the audit log says of it, but for its deletion. */
-  forgetAgent(agentId: string): Promise<void>
   /** Called when an agent is gone, and with it the roles on it. */
   forgetRoles(): void
   /** Called when an agent was disabled. */
@@ -47,7 +45,6 @@ export function createAgentsService(needs: Dependencies) {
 
   async function removeData(id: string): Promise<void> {
     await needs.removeDatabase(id)
-    await needs.forgetAgent(id)
     await repository.finishRemoving(id)
   }
 
@@ -81,7 +78,7 @@ export function createAgentsService(needs: Dependencies) {
       const agent = await find(id)
       if (id === defaultAgentId) refuseDefaultChanges(agent, changes)
       const updated_at = timestamp(clock)
-      describeChange(changes)
+      currentChange.getStore()?.describe(changes)
       if (!(await repository.update(id, { ...changes, updated_at })))
         throw nameTaken(changes.name ?? agent.name)
       if (status === 'disabled') needs.disabled(id)

@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { describeChange } from '#platform/current-change.ts'
+import { currentChange } from '#platform/current-change.ts'
 import type { SecretBox } from '#platform/encryption/secret-box.ts'
 import { AppError, invalid, notFound, required } from '#platform/errors.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
@@ -113,7 +113,7 @@ export function createSettingsService(needs: Dependencies) {
       if (choosesEmbedding(changes)) await requireEmbedding(await withChanges(agentId, changes))
       const settings = await repository.change(agentId, timestamp(clock), stored => {
         const credentials = credentialChanges(stored, changes)
-        describeChange(detailsOf(stored, { ...changes, ...credentials }))
+        currentChange.getStore()?.describe(detailsOf(stored, { ...changes, ...credentials }))
         return { settings: applyChanges(stored, changes), sealed: seal(agentId, credentials) }
       })
       if (settings === undefined) throw notFound('Agent')
@@ -141,11 +141,10 @@ function isCredential(name: string): name is CredentialName {
   return (credentialNames as readonly string[]).includes(name)
 }
 
-/** What the changes are, for people to read: secrets are only said to have changed. */
-function detailsOf(stored: StoredSettings, changes: Record<string, unknown>): Record<string, unknown> {
-  const before: Record<string, unknown> = stored
+/** For the audit log, without secrets. */
+function detailsOf(stored: Record<string, unknown>, changes: Record<string, unknown>) {
   const detail = (name: string, to: unknown) =>
-    isCredential(name) ? (to === null ? 'removed' : 'changed') : { from: before[name] ?? null, to }
+    isCredential(name) ? (to === null ? 'removed' : 'changed') : { from: stored[name] ?? null, to }
   return Object.fromEntries(Object.entries(changes).map(([name, to]) => [name, detail(name, to)]))
 }
 

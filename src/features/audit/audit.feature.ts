@@ -2,18 +2,16 @@ import type { FastifyRequest } from 'fastify'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { Tool } from '#models/tools/tool.ts'
-import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import { anonymous, currentActor } from '#platform/actor.ts'
 import { currentChange } from '#platform/current-change.ts'
 import type { App } from '#platform/http/app.ts'
-import type { SignedRequests } from '#platform/http/replicas/signed-requests.ts'
 import { createSignedRequests } from '#platform/http/replicas/signed-requests.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { removeAuditRows } from './audit.repository.ts'
 import { registerAuditRoutes } from './audit.routes.ts'
-import { createAuditService, rowJob, rowLane } from './audit.service.ts'
-import type { RecordedCall, RecordingNeeds } from './recorded-change.ts'
-import { RecordedChange } from './recorded-change.ts'
+import { removeAuditRows } from './audit.service.ts'
+import type { RecordedCall, RecordedChange } from './recorded-change.ts'
+import { recordChange } from './recorded-change.ts'
+import { createRowsUnderWay, rowJob, rowLane } from './rows-under-way.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -23,96 +21,86 @@ declare module 'fastify' {
 }
 
 export interface AuditFeature extends Feature {
-  /** Has the changes that a model makes by its tools recorded, and names it as the actor in whose turn it makes them. */
-  recordTool(agent: AgentHandle, tool: Tool, turn?: ToolTurn): Tool
-  /** Removes the rows of a deleted agent. */
-  forgetAgent(agentId: string): Promise<void>
+  /** Has the changes recorded that a tool makes: by a model, in the turn of whoever acts, or by the caller itself. */
+  recordTool(agent: AgentHandle, tool: Tool, isInTurn: boolean): Tool
 }
 
-const dayMs = 24 * 3_600_000
-const pruningMs = 3_600_000
+const hourMs = 3_600_000
 
 /** The record of who changed what. Its hooks record the calls of all routes, as these declare. */
 export function createAudit(infrastructure: Infrastructure): AuditFeature {
-  const { platform, lateJobs, configuration, clock, log } = infrastructure
-  const lateRows = lateJobs(rowJob, rowLane)
-  const needs = { platform, lateRows, clock, log }
-  const audit = createAuditService(platform, lateRows)
+  const { platform, configuration, clock, log } = infrastructure
+  const rows = createRowsUnderWay(infrastructure)
+  const record = (call: RecordedCall) => recordChange({ platform, rows, clock }, call)
   let pruning: NodeJS.Timeout | undefined
 
   async function prune(): Promise<void> {
-    const oldest = new Date(clock.now() - configuration.auditKeepDays * dayMs).toISOString()
-    await removeAuditRows(platform, ['created_at', oldest]).catch(error =>
-      log.error({ err: error }, 'old rows of the audit log could not be removed'),
-    )
+    const oldest = new Date(clock.now() - configuration.auditKeepDays * 24 * hourMs).toISOString()
+    const failed = (error: unknown) =>
+      log.error({ err: error }, 'old rows of the audit log could not be removed')
+    await removeAuditRows(platform, ['created_at', '<', oldest]).catch(failed)
   }
 
   return {
-    recordTool: (agent, tool, turn) => ({
+    recordTool: ({ agentId: agent_id, db: database }, tool, isInTurn) => ({
       ...tool,
       async execute(...given) {
-        const actor = currentActor.getStore() ?? anonymous
-        const change = new RecordedChange(needs, {
-          ...{ agentId: agent.agentId, database: agent.db, address: null },
-          actor: turn === undefined ? actor : { ...actor, kind: 'model' },
-          ...{ operation: tool.name, object: null, onlyDescribed: true },
-        })
+        const actor = {
+          ...(currentActor.getStore() ?? anonymous),
+          ...(isInTurn && { kind: 'model' as const }),
+        }
+        const call = { agent_id, address: null, operation: tool.name, object: null }
+        const change = record({ actor, call, database, onlyDescribed: true })
         const result = await currentChange.run(change, () => tool.execute(...given))
         await change.end('done')
         return result
       },
     }),
-    forgetAgent: agentId => removeAuditRows(platform, ['agent_id', agentId]),
     jobs: {
       [rowJob]: {
         lane: rowLane,
-        // Rows are given up for nothing.
         maxAttempts: Number.MAX_SAFE_INTEGER,
-        run: ({ agent }) => audit.collect(agent),
+        run: ({ agent }) => rows.collect(agent),
       },
     },
     routes(app) {
-      recordRequests(app, needs, createSignedRequests(infrastructure))
-      registerAuditRoutes(app, audit)
+      recordRequests(app, record, createSignedRequests(infrastructure).isSigned)
+      registerAuditRoutes(app, platform, rows)
     },
     async start() {
-      pruning = setInterval(prune, pruningMs).unref()
+      pruning = setInterval(prune, hourMs).unref()
       await prune()
     },
-    async stop() {
-      clearInterval(pruning)
-    },
+    stop: async () => clearInterval(pruning),
   }
 }
 
 const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-function recordRequests(app: App, needs: RecordingNeeds, { isSigned }: SignedRequests): void {
+/** @param isRecordedElsewhere whether another process has passed the request on. */
+function recordRequests(
+  app: App,
+  record: (call: RecordedCall) => RecordedChange,
+  isRecordedElsewhere: (request: FastifyRequest) => boolean,
+): void {
   app.decorateRequest('change')
   app.addHook('preHandler', (request, _reply, done) => {
     const isExempt = readingMethods.has(request.method) || request.routeOptions.config.audit === 'exempt'
-    // One that another process passes on is recorded there.
-    if (isExempt || isSigned(request)) return done()
-    request.change = new RecordedChange(needs, callOf(request))
+    if (isExempt || isRecordedElsewhere(request)) return done()
+    request.change = record(callOf(request))
     currentChange.run(request.change, done)
   })
   app.addHook('onSend', (request, { statusCode }, payload, done) => {
-    const { audit } = request.routeOptions.config
-    const isRefused = audit === 'refusals' && (statusCode === 401 || statusCode === 403)
-    const change = request.change ?? (isRefused ? new RecordedChange(needs, callOf(request)) : undefined)
-    const outcome = isRefused
-      ? 'refused'
-      : statusCode < 400
-        ? 'done'
-        : statusCode >= 500
-          ? 'failed'
-          : undefined
-    if (change === undefined || outcome === undefined) return done(null, payload)
+    const isRefused =
+      request.routeOptions.config.audit === 'refusals' && (statusCode === 401 || statusCode === 403)
+    const change = isRefused ? (request.change ?? record(callOf(request))) : request.change
+    if (change === undefined || (statusCode >= 400 && statusCode < 500 && !isRefused))
+      return done(null, payload)
+    const lost = (error: unknown) => request.log.error({ err: error }, 'a row of the audit log was lost')
+    const outcome = isRefused ? 'refused' : statusCode < 400 ? 'done' : 'failed'
     change
       .end(outcome)
-      .catch(error =>
-        request.log.error({ err: error, requestId: request.id }, 'a row of the audit log was lost'),
-      )
+      .catch(lost)
       .then(() => done(null, payload))
   })
 }
@@ -120,17 +108,18 @@ function recordRequests(app: App, needs: RecordingNeeds, { isSigned }: SignedReq
 function callOf({ routeOptions, params, query, actor, agent, ip, method }: FastifyRequest): RecordedCall {
   const { config, url = '', schema } = routeOptions
   const isOfAgent = url.startsWith('/api/agents/:id')
-  const named = Object.values(params as Record<string, string>)
+  const named: string[] = Object.values(params as object)
   // Some are deleted by a parameter of the query.
   const object =
     named[isOfAgent ? 1 : 0] ?? (method === 'DELETE' ? Object.values(query as object)[0] : undefined)
-  const response = (schema?.response ?? {}) as Record<string, unknown>
+  const makesOne = Object.hasOwn(schema?.response ?? {}, '201')
+  const call = {
+    agent_id: (isOfAgent && named[0]) || null,
+    address: ip,
+    operation: config.operationId ?? url,
+  }
   return {
-    agentId: isOfAgent ? (named[0] ?? null) : null,
-    database: agent?.db,
-    ...{ actor, address: ip },
-    operation: config.operationId ?? `${method} ${url}`,
-    object: object ?? (response['201'] === undefined ? null : undefined),
-    onlyDescribed: config.audit === 'described',
+    ...{ actor, database: agent?.db, onlyDescribed: config.audit === 'described' },
+    call: { ...call, object: object ?? (makesOne ? undefined : null) },
   }
 }

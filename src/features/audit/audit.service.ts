@@ -1,90 +1,55 @@
-import { Readable } from 'node:stream'
 import type { Kysely } from 'kysely'
-import { csvLine } from '#platform/http/responses/csv.ts'
-import type { LateJobs } from '#platform/jobs/late-jobs.ts'
-import { inTransaction } from '#platform/transactions/transaction.ts'
-import type { AgentHandle } from '#storage/agent-databases.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import { listRows } from '#platform/http/lists/list-query.ts'
+import type { ValueOf } from '#platform/prepared-query.ts'
+import { prepareQuery } from '#platform/prepared-query.ts'
+import { auditTables } from '#storage/tables/audit.ts'
 import type { PlatformTables } from '#storage/tables.ts'
-import type { AuditRow, Scope } from './audit.repository.ts'
-import { insertAuditRow, listAudit, readAudit } from './audit.repository.ts'
-import type { AuditEntry, AuditQuery } from './audit.schema.ts'
+import type { AuditQuery, AuditRow } from './audit.schema.ts'
+import { auditFields, auditFilters } from './audit.schema.ts'
 
-/** The name of the jobs that are rows of the audit log, on their way from an agent's database to that of the platform. */
-export const rowJob = 'audit'
-export const rowLane = 'timers'
+type Database = Kysely<PlatformTables>
 
-const rowsMoved = 200
+const auditList = listOf(auditTables.columns.audit_log, {
+  sortable: ['id', 'created_at', ...auditFilters],
+  searchable: ['actor_id', 'actor_name', 'actor_person', 'address', 'operation', 'object'],
+})
 
-export function createAuditService(platform: Kysely<PlatformTables>, lateRows: LateJobs) {
-  return {
-    /** Moves all rows that wait in the agent's database; each arrives once, however often it is moved. */
-    async collect({ agentId, db }: Pick<AgentHandle, 'agentId' | 'db'>): Promise<void> {
-      lateRows.done(agentId)
-      const waiting = db
-        .selectFrom('outbox')
-        .select(['id', 'payload'])
-        .where('lane', '=', rowLane)
-        .where('failed_at', 'is', null)
-        .where('name', '=', rowJob)
-        .limit(rowsMoved)
-      for (let found = await waiting.execute(); found.length > 0; found = await waiting.execute()) {
-        await inTransaction(
-          platform,
-          async transaction => {
-            for (const { payload } of found)
-              await insertAuditRow(transaction, JSON.parse(payload) as AuditRow)
-          },
-          'read committed',
-        )
-        const ids = found.map(({ id }) => id)
-        await db.deleteFrom('outbox').where('id', 'in', ids).execute()
-      }
-    },
+/** Adds a row, once for each id. */
+export const insertAuditRow = prepareQuery((database: Database, value: ValueOf<keyof AuditRow>) => {
+  const row = Object.fromEntries(auditFields.map(field => [field, value(field)])) as unknown as AuditRow
+  return database
+    .insertInto('audit_log')
+    .values(row)
+    .onConflict(conflict => conflict.doNothing())
+})
 
-    async list(scope: Scope, query: AuditQuery) {
-      const { rows, meta } = await listAudit(platform, scope, query)
-      return { entries: rows.map(entryOf), meta }
-    },
+/** Of an agent, or of all agents that a person owns or administers, with the person's own beside agents. */
+export type Scope = { agentId: string } | { email: string }
 
-    /** All entries that the query chooses, as text. */
-    export: (scope: Scope, query: AuditQuery, format: 'ndjson' | 'csv') =>
-      Readable.from(write(readAudit(platform, scope, query), format)),
-  }
+export function listAudit(database: Database, scope: Scope, query: AuditQuery) {
+  let rows = database.selectFrom('audit_log').select(auditFields)
+  for (const field of auditFilters)
+    if (query[field] !== undefined) rows = rows.where(field, 'in', query[field])
+  if ('agentId' in scope) return listRows(rows.where('agent_id', '=', scope.agentId), auditList, query)
+  const { email } = scope
+  const visible = rows.where(({ or, and, eb, selectFrom }) => {
+    const roles = selectFrom('agent_admins').select('agent_id').where('email', '=', email)
+    const isOwn = or([and({ actor_kind: 'person', actor_id: email }), eb('actor_person', '=', email)])
+    const isManaged = eb('agent_id', 'in', roles.where('role', 'in', ['owner', 'admin']))
+    return or([isManaged, and([eb('agent_id', 'is', null), isOwn])])
+  })
+  return listRows(visible, auditList, query)
 }
 
-export type AuditService = ReturnType<typeof createAuditService>
+/** In portions, since SQLite blocks the process meanwhile. */
+const portion = 500
 
-function entryOf({ actor_kind, actor_id, actor_name, actor_person, changes, ...row }: AuditRow): AuditEntry {
-  const { id, created_at, agent_id, address, operation, object, outcome } = row
-  return {
-    ...{ id, created_at, agent_id },
-    actor: { kind: actor_kind, id: actor_id, name: actor_name, person: actor_person },
-    ...{ address, operation, object, outcome: outcome as AuditEntry['outcome'] },
-    changes: changes === null ? null : JSON.parse(changes),
-  }
-}
-
-const cells = [
-  'created_at',
-  'agent_id',
-  'actor_kind',
-  'actor_id',
-  'actor_name',
-  'actor_person',
-  'address',
-  'operation',
-  'object',
-  'outcome',
-  'changes',
-  'id',
-] as const
-
-async function* write(pages: AsyncIterable<AuditRow[]>, format: 'ndjson' | 'csv'): AsyncGenerator<string> {
-  if (format === 'csv') yield `\ufeff${csvLine(cells)}`
-  for await (const rows of pages) {
-    const lines = rows.map(row =>
-      format === 'csv' ? csvLine(cells.map(name => row[name] ?? '')) : `${JSON.stringify(entryOf(row))}\n`,
-    )
-    yield lines.join('')
-  }
+export async function removeAuditRows(
+  database: Database,
+  [field, operator, value]: ['agent_id', '=', string] | ['created_at', '<', string],
+): Promise<void> {
+  const ids = database.selectFrom('audit_log').select('id').where(field, operator, value).limit(portion)
+  const some = database.deleteFrom('audit_log').where('id', 'in', ids)
+  while ((await some.executeTakeFirst()).numDeletedRows === BigInt(portion));
 }

@@ -3,108 +3,92 @@ import type { Kysely } from 'kysely'
 import type { Actor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import type { ChangeDetails, CurrentChange, Joined } from '#platform/current-change.ts'
+import type { CurrentChange } from '#platform/current-change.ts'
 import type { OutboxDatabase } from '#platform/jobs/jobs.ts'
-import type { LateJobs } from '#platform/jobs/late-jobs.ts'
-import type { Log } from '#platform/logging/log.ts'
 import type { PlatformTables } from '#storage/tables.ts'
-import type { AuditRow } from './audit.repository.ts'
-import { insertAuditRow } from './audit.repository.ts'
-import type { AuditEntry } from './audit.schema.ts'
+import type { AuditRow, Outcome } from './audit.schema.ts'
+import { insertAuditRow } from './audit.service.ts'
+import type { RowsUnderWay } from './rows-under-way.ts'
 
+export interface Recording {
+  platform: Kysely<PlatformTables>
+  rows: RowsUnderWay
+  clock: Clock
+}
+
+/** A call, as its row names it; `object` is undefined if it makes one. */
 export interface RecordedCall {
-  agentId: string | null
-  /** The agent's database, where it is open. */
-  database: object | undefined
   actor: Actor
-  address: string | null
-  operation: string
-  /** What the call names; undefined if it makes a new one. */
-  object: string | null | undefined
-  /** Whether only a call leaves a row that has changed data, or says what it has changed. */
+  call: Pick<AuditRow, 'agent_id' | 'address' | 'operation'> & { object: string | null | undefined }
+  /** That of the agent, where it is open. */
+  database: object | undefined
+  /** Whether only a call that changes data, or says what it has changed, leaves a row. */
   onlyDescribed: boolean
 }
 
-export interface RecordingNeeds {
-  platform: Kysely<PlatformTables>
-  lateRows: LateJobs
-  clock: Clock
-  log: Log
+export interface RecordedChange extends CurrentChange {
+  /** Stores the row, unless a transaction has. */
+  end(outcome: Outcome): Promise<void>
 }
 
-/** A call whose row is stored by its first transaction that writes, else at its end; never twice. */
-export class RecordedChange implements CurrentChange {
-  readonly #needs: RecordingNeeds
-  readonly #call: RecordedCall
-  #state: 'open' | 'joining' | 'stored' = 'open'
-  #made: string | undefined
-  #details: ChangeDetails | undefined
+const shortened = (_: string, value: unknown) =>
+  typeof value === 'string' && value.length > 200 ? `${value.slice(0, 200)}…` : value
 
-  constructor(needs: RecordingNeeds, call: RecordedCall) {
-    this.#needs = needs
-    this.#call = call
-  }
+/** A call whose row is stored by its first transaction that writes, else at its end. */
+export function recordChange(
+  { platform, rows, clock }: Recording,
+  { actor, call, database: own, onlyDescribed }: RecordedCall,
+): RecordedChange {
+  let state: 'open' | 'joining' | 'stored' = 'open'
+  let made: string | undefined
+  let details: object | undefined
 
-  made(id: string): void {
-    this.#made ??= id
-  }
-
-  describe(details: ChangeDetails): void {
-    this.#details = { ...this.#details, ...details }
-  }
-
-  join(database: object): Joined | undefined {
-    const { platform, lateRows, log } = this.#needs
-    const { agentId, database: own } = this.#call
-    const isPlatform = database === platform
-    if (this.#state !== 'open' || !(isPlatform || (database === own && agentId !== null))) return undefined
-    this.#state = 'joining'
-    const late = isPlatform ? undefined : lateRows.job(agentId ?? '', () => this.#row('done'))
+  function row(outcome: Outcome): AuditRow {
+    const { agent_id, address, operation, object = made ?? null } = call
+    const ends = operation === 'deleteAgent'
     return {
-      write: async transaction =>
-        late === undefined
-          ? await insertAuditRow(transaction as Kysely<PlatformTables>, this.#row('done'))
-          : await late.write(transaction as OutboxDatabase),
-      ended: async isCommitted => {
-        this.#state = isCommitted ? 'stored' : 'open'
-        await late
-          ?.ended(isCommitted)
-          // A failure costs no more than a delay: the rows are moved when the agent is opened next.
-          .catch(error => log.warn({ err: error, agentId }, 'waking up for rows of the audit log failed'))
+      ...{ id: randomUUID(), created_at: timestamp(clock), address, operation, outcome },
+      // The first row of an agent is its creation; its deletion outlives it.
+      ...{
+        agent_id: operation === 'createAgent' ? object : ends ? null : agent_id,
+        object: ends ? agent_id : object,
       },
+      ...{
+        actor_kind: actor.kind,
+        actor_id: actor.id,
+        actor_name: actor.name,
+        actor_person: actor.person ?? null,
+      },
+      changes: details === undefined ? null : JSON.stringify(details, shortened),
     }
   }
 
-  /** Stores the row of a call that has changed something without a transaction, and ends the recording. */
-  async end(outcome: AuditEntry['outcome']): Promise<void> {
-    const isDue = this.#state === 'open' && (!this.#call.onlyDescribed || this.#details !== undefined)
-    this.#state = 'stored'
-    if (isDue) await insertAuditRow(this.#needs.platform, this.#row(outcome))
+  return {
+    made(id) {
+      made ??= id
+    },
+    describe(given) {
+      details = { ...details, ...given }
+    },
+    join(database) {
+      const isPlatform = database === platform
+      if (state !== 'open' || !(isPlatform || database === own)) return undefined
+      state = 'joining'
+      return {
+        async write(transaction) {
+          if (isPlatform) await insertAuditRow(transaction as typeof platform, { ...row('done') })
+          else await rows.leave(transaction as OutboxDatabase, row('done'))
+        },
+        async ended(isStored) {
+          state = isStored ? 'stored' : 'open'
+          if (isStored && !isPlatform) await rows.wake(call.agent_id ?? '')
+        },
+      }
+    },
+    async end(outcome) {
+      const isDue = state === 'open' && (!onlyDescribed || details !== undefined)
+      state = 'stored'
+      if (isDue) await insertAuditRow(platform, { ...row(outcome) })
+    },
   }
-
-  #row(outcome: AuditEntry['outcome']): AuditRow {
-    const { agentId, actor, address, operation, object = this.#made } = this.#call
-    // An agent's first row is that of its creation; the one of its deletion outlives it.
-    const [isCreation, isDeletion] = [operation === 'createAgent', operation === 'deleteAgent']
-    return {
-      id: randomUUID(),
-      created_at: timestamp(this.#needs.clock),
-      agent_id: isCreation ? (object ?? null) : isDeletion ? null : agentId,
-      actor_kind: actor.kind,
-      actor_id: actor.id,
-      actor_name: actor.name,
-      actor_person: actor.person ?? null,
-      address,
-      operation,
-      object: (isDeletion ? agentId : object) ?? null,
-      outcome,
-      changes: this.#details === undefined ? null : JSON.stringify(this.#details, shortened),
-    }
-  }
-}
-
-const maxText = 200
-
-function shortened(_key: string, value: unknown): unknown {
-  return typeof value === 'string' && value.length > maxText ? `${value.slice(0, maxText)}…` : value
 }

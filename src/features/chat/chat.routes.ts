@@ -41,13 +41,8 @@ interface Dependencies {
   callerSignal: SignalOf
 }
 
-const config = {
-  area: 'chat',
-  access: 'chatter',
-  limit: 'chat',
-  soldAs: '/chat',
-  audit: 'exempt',
-} as const
+const limits = { area: 'chat', access: 'chatter', limit: 'chat' } as const
+const config = { ...limits, soldAs: '/chat', audit: 'exempt' } as const
 
 export function registerChatRoutes(app: App, { questions, answering, callerSignal }: Dependencies): void {
   /** Watches from the start whether the caller goes away, since accepting a question may take a while. */

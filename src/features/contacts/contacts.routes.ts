@@ -136,17 +136,13 @@ function registerExport(app: App): void {
   })
 }
 
+const limits = { area: 'generic', access: 'admin', limit: 'bulk' } as const
+
 function registerImport(scope: App, needs: Dependencies): void {
   scope.route({
     method: 'POST',
     url: '/api/agents/:id/contacts/import',
-    config: {
-      area: 'generic',
-      access: 'admin',
-      limit: 'bulk',
-      operationId: 'importContacts',
-      audit: 'described',
-    },
+    config: { ...limits, operationId: 'importContacts', audit: 'described' },
     schema: {
       summary: 'Import contacts from a CSV file',
       tags: ['Contacts'],

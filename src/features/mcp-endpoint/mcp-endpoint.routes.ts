@@ -38,6 +38,8 @@ export function registerMcpEndpointRoutes(app: App, needs: Dependencies): void {
   registerRefusal(app, 'POST', `${url}/sse`, 'sendMcpEvents')
 }
 
+const config = { area: 'generic', limit: 'general', stores: false, audit: 'exempt' } as const
+
 function registerMessages(
   app: App,
   path: Path,
@@ -48,14 +50,7 @@ function registerMessages(
     method: 'POST',
     url: path,
     // A search stores nothing; a chat fails when it stores its question.
-    config: {
-      area: 'generic',
-      access: 'chatter',
-      limit: 'general',
-      operationId,
-      stores: false,
-      audit: 'exempt',
-    },
+    config: { ...config, access: 'chatter', operationId },
     schema: {
       summary: 'Send a message to the agent as an MCP server',
       description: 'One message of the protocol (Streamable HTTP).',
@@ -94,7 +89,7 @@ function registerRefusal(app: App, method: 'GET' | 'POST' | 'DELETE', path: Path
   app.route({
     method,
     url: path,
-    config: { area: 'generic', access, limit: 'general', operationId, stores: false, audit: 'exempt' },
+    config: { ...config, access, operationId },
     schema: {
       summary: 'Reject a request that this MCP server does not support',
       description: 'There is no stream of notifications, no session to end, and no SSE transport.',

@@ -1,4 +1,4 @@
-import { describeChange } from '#platform/current-change.ts'
+import { currentChange } from '#platform/current-change.ts'
 import { invalid } from '#platform/errors.ts'
 import { maxRows } from '#sandbox/sql/limits.ts'
 import type { SqlAgent, SqlParameter, SqlRunner } from '#sandbox/sql/sql-runner.ts'
@@ -48,11 +48,11 @@ export function createSqlService(runner: SqlRunner) {
     },
   }
 }
-/** Of a statement that has run; its text may hold secrets. */
+/** By its kind alone: its text may hold secrets. */
 function describeWrite(query: string): void {
   const statement = readStatement(query, 'sqlite')
-  if (!('tokens' in statement)) describeChange({ statement: 'unknown' })
-  else if (statement.kind !== 'explain' && mayWrite(statement)) describeChange({ statement: statement.kind })
+  const isRead = 'tokens' in statement && (statement.kind === 'explain' || !mayWrite(statement))
+  if (!isRead) currentChange.getStore()?.describe({ statement: statement.kind })
 }
 
 export type SqlService = ReturnType<typeof createSqlService>

@@ -10,6 +10,7 @@ import type { HookResult, HooksService } from './hooks.service.ts'
 import { startedSchema } from './workflows.schema.ts'
 
 const maxBodyBytes = 1024 * 1024
+const limits = { area: 'generic', access: 'anyone', limit: 'general' } as const
 
 /** The secret addresses of workflows. @param gatewayHeader carries the token of the identity gateway */
 export function registerHookRoutes(app: App, hooks: HooksService, gatewayHeader = ''): void {
@@ -19,13 +20,7 @@ export function registerHookRoutes(app: App, hooks: HooksService, gatewayHeader 
     scope.route({
       method: 'POST',
       url: '/api/agents/:id/hooks/:token',
-      config: {
-        area: 'generic',
-        access: 'anyone',
-        limit: 'general',
-        operationId: 'callWorkflowHook',
-        audit: 'exempt',
-      },
+      config: { ...limits, operationId: 'callWorkflowHook', audit: 'exempt' },
       bodyLimit: maxBodyBytes,
       schema: {
         summary: 'Start a workflow by its secret address',

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { IsolationLevel, Kysely, KyselyPlugin, Transaction } from 'kysely'
-import type { Joined } from '../current-change.ts'
 import { currentChange } from '../current-change.ts'
 import type { RunShared } from './shared-transactions.ts'
 import { createSharedTransactions } from './shared-transactions.ts'
@@ -43,40 +42,28 @@ export async function inTransaction<Tables, Result>(
   work: Work<Tables, Result>,
   isolation: IsolationLevel = 'serializable',
 ): Promise<Result> {
-  // Here, since transactions that are shared run in the context of another.
   const joined = currentChange.getStore()?.join(db)
-  return joined === undefined ? await run(db, work, isolation) : await runJoined(joined, db, work, isolation)
-}
-
-/** One that writes nothing, such as a check, commits no row. */
-async function runJoined<Tables, Result>(
-  joined: Joined,
-  db: Kysely<Tables>,
-  work: Work<Tables, Result>,
-  isolation: IsolationLevel,
-): Promise<Result> {
-  let isCommitted = false
-  let writes = false
-  const watch: KyselyPlugin = {
-    transformQuery: ({ node }) => node,
-    async transformResult({ result }) {
-      writes ||= (result.numAffectedRows ?? 0n) > 0n
-      return result
-    },
-  }
+  if (joined === undefined) return await run(db, work, isolation)
+  let isStored = false
   async function withRow(transaction: Transaction<Tables>): Promise<Result> {
-    writes = false
+    let writes = false
+    const watch: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        writes ||= (result.numAffectedRows ?? 0n) > 0n
+        return result
+      },
+    }
     const result = await work(transaction.withPlugin(watch))
-    if (writes) await joined.write(transaction)
+    // One that writes nothing, such as a check, stores no row.
+    if (writes) await joined?.write(transaction)
+    isStored = writes
     return result
   }
-  try {
-    const result = await run(db, withRow, isolation)
-    isCommitted = true
-    return result
-  } finally {
-    await joined.ended(isCommitted && writes)
-  }
+  return await run(db, withRow, isolation).then(
+    result => joined.ended(isStored).then(() => result),
+    error => joined.ended(false).then(() => Promise.reject(error)),
+  )
 }
 
 async function run<Tables, Result>(

@@ -1,25 +1,23 @@
 import { text, textOrNull } from '#platform/columns.ts'
 import { declarePlatformTables } from './table-set.ts'
 
-/** Who changed what. Rows are added, and removed when they are old or their agent is deleted; none is changed. */
+/** Who changed what. No row is changed. */
 export const auditTables = declarePlatformTables({
   audit_log: {
     columns: {
       id: text,
       created_at: text,
-      /** Without a reference, since rows may come when the agent has just been deleted; null for what belongs to none. */
+      /** No reference: a crowd of rows goes in portions. Null for what belongs to none, and for the deletion of one. */
       agent_id: textOrNull,
       actor_kind: text,
       actor_id: textOrNull,
       actor_name: textOrNull,
-      /** Of a key, the e-mail address of the person who made it. */
       actor_person: textOrNull,
       address: textOrNull,
       operation: text,
       object: textOrNull,
-      /** `done`, `refused` or `failed`. */
       outcome: text,
-      /** JSON object, or null. */
+      /** JSON object. */
       changes: textOrNull,
     },
     agent: 'agent_id',

@@ -41,6 +41,8 @@ interface Dependencies {
   clock: Clock
 }
 
+const limits = { area: 'payments', access: 'anyone', limit: 'general' } as const
+
 export function registerProviderRoutes(app: App, needs: Dependencies): void {
   registerPayments(app, needs)
   // In a scope of its own, because signatures are made over the bytes of a body.
@@ -93,13 +95,7 @@ function registerWebhook(scope: App, { webhook, profileOf, webhookSecret, clock 
   scope.route({
     method: 'POST',
     url: `${base}/webhook`,
-    config: {
-      area: 'payments',
-      access: 'anyone',
-      limit: 'general',
-      operationId: 'takeProviderEvent',
-      audit: 'exempt',
-    },
+    config: { ...limits, operationId: 'takeProviderEvent', audit: 'exempt' },
     schema: {
       summary: 'Receive an event of the payment provider',
       description: 'Only for the payment provider, whose signature is checked.',

@@ -147,25 +147,6 @@ export async function listRows<Database, Table extends keyof Database, Row exten
   return { rows, meta: { ...meta, next_cursor } }
 }
 
-/** All rows that the parameters choose, in their order and unbounded, some at a time. */
-export async function* readPages<Database, Table extends keyof Database, Row extends object>(
-  query: SelectQueryBuilder<Database, Table, Row>,
-  definition: ListDefinition<NoInfer<Row>>,
-  parameters: ListParameters,
-): AsyncGenerator<Row[]> {
-  const sort = sortFields(definition, parameters)
-  const searched = withSearch(query, definition.searchable, parameters.search)
-  const filtered = orderBy(withDates(searched, definition.dateColumn, parameters), sort).limit(rowsRead)
-  let page = await filtered.execute()
-  for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
-    yield page
-    page = await afterCursor(filtered, sort, encodeCursor(sort, placeOf(last, sort))).execute()
-  }
-}
-
-/** Few enough to be read in one turn. */
-const rowsRead = 500
-
 function sortFields(
   {
     sortable,
