@@ -18,3 +18,7 @@ export interface Joined {
 
 /** Undefined for work that makes no change of its own. */
 export const currentChange = new AsyncLocalStorage<CurrentChange | undefined>()
+
+export function describeChange(details: Readonly<Record<string, unknown>>): void {
+  currentChange.getStore()?.describe(details)
+}

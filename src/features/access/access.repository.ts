@@ -1,6 +1,6 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import { text } from '#platform/columns.ts'
-import { currentChange } from '#platform/current-change.ts'
+import { describeChange } from '#platform/current-change.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
@@ -131,7 +131,7 @@ export function createAccessRepository(database: Database) {
           .returning(['email', 'role'])
           .executeTakeFirst()
         if (removed === undefined) return false
-        currentChange.getStore()?.describe({ email: removed.email, role: { from: removed.role, to: null } })
+        describeChange({ email: removed.email, role: { from: removed.role, to: null } })
         return true
       })
     },

@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { currentChange } from '#platform/current-change.ts'
+import { describeChange } from '#platform/current-change.ts'
 import { inOneCase } from '#platform/email-address.ts'
 import { AccessDenied, conflict, invalid, notFound } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
@@ -98,7 +98,7 @@ export function createAccessService(needs: Dependencies) {
         role: admin.role,
         created_at: timestamp(clock),
       }
-      currentChange.getStore()?.describe({ email: entry.email, role: { from: null, to: entry.role } })
+      describeChange({ email: entry.email, role: { from: null, to: entry.role } })
       const isAdded = await repository.insertAdmin(agentId, entry).finally(roles.forget)
       if (!isAdded) throw conflict(`${entry.email} already has a role on this agent. Remove it first.`)
       return entry

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { currentChange } from '#platform/current-change.ts'
+import { describeChange } from '#platform/current-change.ts'
 import { AppError, conflict, notFound } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
@@ -78,7 +78,7 @@ export function createAgentsService(needs: Dependencies) {
       const agent = await find(id)
       if (id === defaultAgentId) refuseDefaultChanges(agent, changes)
       const updated_at = timestamp(clock)
-      currentChange.getStore()?.describe(changes)
+      describeChange(changes)
       if (!(await repository.update(id, { ...changes, updated_at })))
         throw nameTaken(changes.name ?? agent.name)
       if (status === 'disabled') needs.disabled(id)

@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { currentChange } from '#platform/current-change.ts'
+import { describeChange } from '#platform/current-change.ts'
 import type { SecretBox } from '#platform/encryption/secret-box.ts'
 import { AppError, invalid, notFound, required } from '#platform/errors.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
@@ -113,7 +113,7 @@ export function createSettingsService(needs: Dependencies) {
       if (choosesEmbedding(changes)) await requireEmbedding(await withChanges(agentId, changes))
       const settings = await repository.change(agentId, timestamp(clock), stored => {
         const credentials = credentialChanges(stored, changes)
-        currentChange.getStore()?.describe(detailsOf(stored, { ...changes, ...credentials }))
+        describeChange(detailsOf(stored, { ...changes, ...credentials }))
         return { settings: applyChanges(stored, changes), sealed: seal(agentId, credentials) }
       })
       if (settings === undefined) throw notFound('Agent')

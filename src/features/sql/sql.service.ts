@@ -1,4 +1,4 @@
-import { currentChange } from '#platform/current-change.ts'
+import { describeChange } from '#platform/current-change.ts'
 import { invalid } from '#platform/errors.ts'
 import { maxRows } from '#sandbox/sql/limits.ts'
 import type { SqlAgent, SqlParameter, SqlRunner } from '#sandbox/sql/sql-runner.ts'
@@ -52,7 +52,7 @@ export function createSqlService(runner: SqlRunner) {
 function describeWrite(query: string): void {
   const statement = readStatement(query, 'sqlite')
   const isRead = 'tokens' in statement && (statement.kind === 'explain' || !mayWrite(statement))
-  if (!isRead) currentChange.getStore()?.describe({ statement: statement.kind })
+  if (!isRead) describeChange({ statement: statement.kind })
 }
 
 export type SqlService = ReturnType<typeof createSqlService>
