@@ -1,3 +1,4 @@
+import { acceptArguments } from '#models/tools/accept-arguments.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
@@ -12,6 +13,7 @@ import type { Approval, ApprovalListQuery } from './approvals.schema.ts'
 import type { Lock } from './conversation-lock.repository.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import { findMessage, putMessage } from './messages.repository.ts'
+import type { CallOutcome } from './turn/perform-call.ts'
 import { performCall } from './turn/perform-call.ts'
 import { keptAfter, resultSize } from './turn/truncate-result.ts'
 import type { ToolResult } from './turn/turn.ts'
@@ -119,14 +121,16 @@ async function run(
   tools: readonly Tool[],
   signal: AbortSignal,
   kept: number,
-): Promise<{ result: unknown } | { error: string }> {
+): Promise<CallOutcome> {
   const tool = tools.find(candidate => candidate.name === name)
   if (tool === undefined) return { error: `There is no tool named ${name} any more.` }
   if ((tool.version?.() ?? '') !== toolVersion)
     return {
       error: `The tool ${name} was changed after this call was asked for, so that it was not made. Ask the agent again.`,
     }
-  return performCall(tool, given, signal, kept, { messageId })
+  const accepted = await acceptArguments(tool, given)
+  if (accepted.problem !== undefined) return { error: accepted.problem }
+  return performCall(tool, accepted, signal, kept, { messageId })
 }
 
 function alreadyDecided({ status }: Approval): AppError {

@@ -149,7 +149,7 @@ describe('search_knowledge', () => {
     })
   })
 
-  it.each([{}, { query: '' }, { query: 7 }, { query: null }])('says what is wrong with %j', async input => {
+  it.each([{}, { query: '' }, { query: [7] }, { query: null }])('says what is wrong with %j', async input => {
     const path = await stage.makeChat()
     const { error } = await callTool(path, 'search_knowledge', input)
     expect(error).toMatch(/^The arguments do not fit: .*query.*\.$/)

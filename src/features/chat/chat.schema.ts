@@ -22,6 +22,11 @@ export const toolResultSchema = Type.Object(
     name: Type.String(),
     result: Type.Optional(Type.Unknown()),
     error: Type.Optional(Type.String()),
+    coerced: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'How the arguments of the call were changed so that they fit its schema.',
+      }),
+    ),
     approval: Type.Optional(
       Type.Enum(['required'], {
         description: 'The call was not made: it waits for approval, see chat/approvals.',
@@ -68,7 +73,14 @@ const messageMetadataSchema = Type.Object({
     Type.String({ description: 'What the model thought before it answered, at most 32 KB of it.' }),
   ),
   toolsUnsupported: Type.Optional(
-    Type.Boolean({ description: 'The model takes no tools, so it answered without them.' }),
+    Type.Boolean({
+      description: 'The model, or its provider, refused the tools, so it answered without them.',
+    }),
+  ),
+  toolsRefused: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Names of the tools that the provider of the model refused, so it answered without them.',
+    }),
   ),
   toolsLeftOut: Type.Optional(
     Type.Integer({ description: 'Tools that were not offered to the model because there were too many.' }),

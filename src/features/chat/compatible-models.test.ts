@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
 import type { Reply } from '#test/support/model-server.ts'
-import { openaiChunk, openaiText, wireForm } from '#test/support/model-server.ts'
+import { openaiChunk, openaiText, openaiToolCall, wireForm } from '#test/support/model-server.ts'
 import { openStream } from '#test/support/open-stream.ts'
 
 let stage: ChatStage
@@ -77,6 +77,34 @@ it('an answer of a model that takes no tools says so', async () => {
   const { body } = await stage.send(path, { content: 'Hello' })
   expect(body.assistantMessage.metadata).toMatchObject({ toolsUnsupported: true })
   expect(lastQuestion()).not.toHaveProperty('tools')
+})
+
+it('a tool that the provider refuses does not end the chats of its agent, and the answer names it', async () => {
+  const path = await stage.makeChat({ llm_model: 'particular' })
+  await stage.app.call('POST', path.replace('/chat', '/tools'), {
+    body: { name: 'odd_one', type: 'javascript', configuration: { code: 'return 1' } },
+  })
+  stage.model.next({ status: 400, json: { error: { message: "Invalid schema for function 'odd_one'" } } })
+  const { body, status } = await stage.send(path, { content: 'Hello' })
+  expect(status).toBe(200)
+  expect(body.assistantMessage.metadata).toMatchObject({ toolsRefused: ['odd_one'] })
+  expect(body.assistantMessage.metadata).not.toHaveProperty('toolsUnsupported')
+  expect(JSON.stringify(lastQuestion()?.tools)).not.toContain('odd_one')
+  expect(lastQuestion()?.tools).not.toHaveLength(0)
+})
+
+it('arguments that had to be changed are named in the result, to the model and to people', async () => {
+  const path = await stage.makeChat()
+  const parameters = { type: 'object', properties: { n: { type: 'integer' } } }
+  const configuration = { code: 'return args.n + 1', parameters }
+  await stage.app.call('POST', path.replace('/chat', '/tools'), {
+    body: { name: 'next', type: 'javascript', configuration },
+  })
+  stage.model.next({ stream: openaiToolCall('next', { n: '5' }) })
+  const { body } = await stage.send(path, { content: 'Hello' })
+  const coerced = ['n (text) was read as integer']
+  expect(body.assistantMessage.toolResults).toMatchObject([{ result: 6, coerced }])
+  expect(JSON.stringify(lastQuestion()?.messages)).toContain(coerced[0])
 })
 
 it('an agent whose llm_tools is off offers none', async () => {

@@ -42,11 +42,13 @@ const turnEvents = [
     success: Type.Literal(true),
     result: Type.Unknown(),
     resultPreview: Type.String(),
+    coerced: toolResultSchema.properties.coerced,
   }),
   event('tool_result', 'ToolFailureEvent', {
     ...call,
     success: Type.Literal(false),
     error: Type.String(),
+    coerced: toolResultSchema.properties.coerced,
     approval: toolResultSchema.properties.approval,
     toolVersion: toolResultSchema.properties.toolVersion,
   }),

@@ -11,6 +11,11 @@ export function failureOf(message: string): CallResult {
   return { content: [{ type: 'text', text: message }], isError: true }
 }
 
+/** The result with a text behind its own. */
+export function withText(result: CallResult, text: string): CallResult {
+  return { ...result, content: [...result.content, { type: 'text', text }] }
+}
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

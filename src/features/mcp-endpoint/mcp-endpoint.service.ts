@@ -1,10 +1,11 @@
 import type { AgentsService } from '#features/agents/agents.service.ts'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
+import { acceptArguments, coercionNote } from '#models/tools/accept-arguments.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { AppError, conflict } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
-import { failureOf } from './call-result.ts'
+import { failureOf, withText } from './call-result.ts'
 import { chatTool } from './chat-tool.ts'
 import type { CallResult, ToolDescriptor } from './mcp-endpoint.schema.ts'
 import type { Call, OfferedTool } from './offered-tool.ts'
@@ -70,8 +71,12 @@ export function createMcpEndpointService(needs: Dependencies) {
   }
 
   async function perform(tool: OfferedTool, input: Record<string, unknown>, call: Call) {
-    const problem = await tool.check(input)
-    return problem === undefined ? await tool.call(input, call) : failureOf(problem)
+    const { check, descriptor } = tool
+    const accepted = await acceptArguments({ check, parameters: descriptor.inputSchema }, input)
+    if (accepted.problem !== undefined) return failureOf(accepted.problem)
+    const result = await tool.call(accepted.input, call)
+    const { coerced } = accepted
+    return coerced.length === 0 ? result : withText(result, coercionNote(coerced))
   }
 
   /** Callers get only messages that were meant for them; the rest is for the operator. */

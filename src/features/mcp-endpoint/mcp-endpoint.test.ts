@@ -91,7 +91,7 @@ describe.each([false, true])('an agent as an MCP server, for clients of the olde
     const app = await testApp()
     const client = await connectMcp({ address: await app.listen(), isOld })
     const results = await Promise.all([
-      client.callTool({ name: 'search_knowledge', arguments: { query: 7 } }),
+      client.callTool({ name: 'search_knowledge', arguments: { query: [7] } }),
       client.callTool({ name: 'chat', arguments: { message: ' ' } }),
       say(client, 'Hello', { conversationid: 'misspelt' }),
       say(client, 'Hello', { conversationId: 'foreign' }),

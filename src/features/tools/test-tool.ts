@@ -1,3 +1,4 @@
+import { acceptArguments } from '#models/tools/accept-arguments.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Offer } from './offered-tools.ts'
@@ -5,7 +6,7 @@ import type { Offer } from './offered-tools.ts'
 /** The result of a call by a person to test a tool. */
 export interface TestOutcome {
   success: boolean
-  data: { result?: unknown; error?: string; duration_ms: number }
+  data: { result?: unknown; error?: string; coerced?: string[]; duration_ms: number }
 }
 
 export async function testTool(
@@ -20,13 +21,16 @@ export async function testTool(
 }
 
 async function call(tool: Tool, given: Record<string, unknown>, signal: AbortSignal) {
-  const problem = await tool.check(given)
-  if (problem !== undefined) return { error: problem }
+  const accepted = await acceptArguments(tool, given)
+  if (accepted.problem !== undefined) return { error: accepted.problem }
+  const changes = accepted.coerced.length === 0 ? {} : { coerced: accepted.coerced }
   try {
-    const result = (await tool.execute(given, signal)) ?? null
-    return isWritable(result) ? { result } : { error: 'The answer is nested too deeply to be shown.' }
+    const result = (await tool.execute(accepted.input, signal)) ?? null
+    return isWritable(result)
+      ? { result, ...changes }
+      : { error: 'The answer is nested too deeply to be shown.', ...changes }
   } catch (error) {
-    if (error instanceof AppError) return { error: error.message }
+    if (error instanceof AppError) return { error: error.message, ...changes }
     throw error
   }
 }

@@ -96,6 +96,9 @@ export const testAnswerSchema = Type.Object({
   data: Type.Object({
     result: Type.Optional(Type.Unknown()),
     error: Type.Optional(Type.String()),
+    coerced: Type.Optional(
+      Type.Array(Type.String(), { description: 'How the arguments were changed so that they fit.' }),
+    ),
     duration_ms: Type.Integer(),
   }),
 })

@@ -1,67 +1,9 @@
-import { afterEach, expect, test, vi } from 'vitest'
-import { collect, immediately, question } from '#test/support/collect-answer.ts'
-import type { Reply } from '#test/support/model-server.ts'
+import { expect, test } from 'vitest'
+import { immediately, question } from '#test/support/collect-answer.ts'
 import { openaiText, startModelServer } from '#test/support/model-server.ts'
-import type { AnswerPart } from '../language-model/language-model.ts'
 import { remoteLanguageModel } from '../providers/providers.ts'
 import { streamWithRetry } from '../transport/call-with-retry.ts'
 import { habitsOf } from './model-habits.ts'
-
-afterEach(() => {
-  vi.useRealTimers()
-})
-
-const tools = [{ type: 'function' as const, name: 'f', inputSchema: {} }]
-const refusal = { error: { message: 'm does not support tools', type: 'api_error' } }
-const takesTools = (body: unknown) => Reflect.has(Object(body), 'tools')
-
-test.each<[string, Reply]>([
-  ['by its status', { status: 400, json: refusal }],
-  ['within a stream', { stream: [`data: ${JSON.stringify(refusal)}\n\n`] }],
-  ['with status 200', { json: refusal }],
-])('a model that refuses tools %s is called without them, once, and so is remembered', async (_, reply) => {
-  await using server = await startModelServer(({ body }) =>
-    takesTools(body) ? reply : { stream: openaiText('Hi') },
-  )
-  const parts: AnswerPart[] = []
-  async function ask(modelId: string, options = { tools, toolChoice: { type: 'auto' as const } }) {
-    const model = await remoteLanguageModel('openai-compatible', modelId, { baseUrl: server.url, fetch })
-    const answering = streamWithRetry(model, question('Hello', options), immediately)
-    return await collect(take =>
-      answering(part => {
-        parts.push(part)
-        take(part)
-      }),
-    )
-  }
-  for (let count = 0; count < 2; count += 1) expect(await ask('m')).toMatchObject({ text: 'Hi' })
-  expect(server.requests.map(({ body }) => takesTools(body))).toEqual([true, false, false])
-  expect(parts.filter(({ type }) => type === 'finish')).toMatchObject(
-    Array.from({ length: 2 }, () => ({ providerMetadata: { openaiCompatible: { toolsUnsupported: true } } })),
-  )
-  await ask('other')
-  expect(takesTools(server.requests.at(-2)?.body)).toBe(true)
-})
-
-test('a model that refuses tools that it was not offered is not called again', async () => {
-  await using server = await startModelServer(() => ({ status: 400, json: refusal }))
-  const model = await remoteLanguageModel('openai-compatible', 'm', { baseUrl: server.url, fetch })
-  const { error } = await collect(streamWithRetry(model, question('Hello'), immediately))
-  expect(error).toMatchObject({ message: expect.stringContaining('takes no tools: set') })
-  expect(server.requests).toHaveLength(1)
-})
-
-test('that a model takes no tools is remembered for ten minutes, by server and name', () => {
-  vi.useFakeTimers()
-  const habits = (id: string, baseUrl: string) => habitsOf(id, { baseUrl })
-  habits('m', 'http://a/v1').refusedTools()
-  vi.advanceTimersByTime(10 * 60_000 - 10)
-  expect(habits('m', 'http://a/v1').takesNoTools()).toBe(true)
-  expect(habits('n', 'http://a/v1').takesNoTools()).toBe(false)
-  expect(habits('m', 'http://b/v1').takesNoTools()).toBe(false)
-  vi.advanceTimersByTime(20)
-  expect(habits('m', 'http://a/v1').takesNoTools()).toBe(false)
-})
 
 test.each(['deepseek-r1:8b', 'qwq-32b', 'Qwen3-4B-Thinking-2507', 'magistral-small', 'phi-4-reasoning'])(
   'the text of %s is held back until its thoughts have ended',

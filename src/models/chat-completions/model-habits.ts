@@ -4,18 +4,14 @@ import type { Endpoint } from '../providers/provider.ts'
 
 /** What models showed in earlier answers, by their server's address and their name, for some time. */
 export interface ModelHabits {
-  takesNoTools(): boolean
-  refusedTools(): void
   /** Whether its thoughts may arrive with nothing but a closing tag. */
   closesUnopened(): boolean
   closedUnopened(): void
 }
 
-/** In milliseconds. Servers are started again with other options, and models load other templates. */
-const withoutToolsMs = 10 * 60_000
+/** In milliseconds. Models load other templates. */
 const unopenedMs = 60 * 60_000
 
-const withoutTools = new LRUCache<string, true>({ max: 1000, ttl: withoutToolsMs, perf: systemClock })
 const unopened = new LRUCache<string, true>({ max: 1000, ttl: unopenedMs, perf: systemClock })
 
 /** Models whose own templates open the block of their thoughts: DeepSeek R1, QwQ, Qwen3 Thinking, Magistral and others. */
@@ -24,8 +20,6 @@ const openedByTemplate = /(^|[^a-z])(r1|qwq|thinking|reasoner|reasoning|magistra
 export function habitsOf(modelId: string, { baseUrl }: Pick<Endpoint, 'baseUrl'>): ModelHabits {
   const key = JSON.stringify([baseUrl, modelId])
   return {
-    takesNoTools: () => withoutTools.has(key),
-    refusedTools: () => void withoutTools.set(key, true),
     closesUnopened: () => openedByTemplate.test(modelId) || unopened.has(key),
     closedUnopened: () => void unopened.set(key, true),
   }

@@ -4,6 +4,7 @@ import { alternating } from '../language-model/alternating.ts'
 import type { LanguageModel } from '../language-model/language-model.ts'
 import { anthropic } from './anthropic.ts'
 import { google } from './google.ts'
+import { offeringTools } from './offer-tools.ts'
 import { openai } from './openai.ts'
 import { openaiCompatible } from './openai-compatible.ts'
 import type { Endpoint, RemoteProvider, RemoteProviderAdapter } from './provider.ts'
@@ -25,7 +26,8 @@ export async function remoteLanguageModel(
   modelId: string,
   endpoint: Endpoint,
 ): Promise<LanguageModel> {
-  const model = await cachedModel(provider, modelId, endpoint)
+  const { baseUrl } = endpoint
+  const model = offeringTools(await cachedModel(provider, modelId, endpoint), { provider, modelId, baseUrl })
   return {
     provider,
     modelId,

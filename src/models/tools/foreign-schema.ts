@@ -1,11 +1,15 @@
 import type Schema from 'typebox/schema'
 import { withDoubles } from '#platform/exact-json.ts'
+import { flat, flatParameters } from './schemas/flat-schema.ts'
+import type { Schema as ForeignSchema } from './schemas/schema.ts'
+import { isSchema, mapValues, sizeOf, withoutReferences } from './schemas/schema.ts'
+import { tidied } from './schemas/tidy-schema.ts'
 import type { Tool, ToolParameters } from './tool.ts'
 import { argumentProblem } from './tool.ts'
 
 /**
  * Keywords that are ignored when arguments are checked against a schema written by others: patterns may take
- * exponential time, references may be circular or fan out, and unique items are compared pairwise. Ignoring keywords
+ * exponential time, and unique items are compared pairwise. Ignoring keywords
  * makes more values match, so keywords that forbid matches (`not`, `if`) are ignored as well. The called service checks
  * its arguments anyway; this check helps a model that forgot one.
  */
@@ -15,11 +19,8 @@ const unchecked = new Set([
   'propertyNames',
   'format',
   'uniqueItems',
-  '$ref',
   '$dynamicRef',
   '$recursiveRef',
-  '$defs',
-  'definitions',
   'unevaluatedProperties',
   'unevaluatedItems',
   'not',
@@ -39,27 +40,9 @@ const maxComparisons = 5000
 /** The parts of a tool that follow from a JSON Schema written elsewhere; it is parsed only when a call is checked. */
 export function fromForeignSchema(parameters: ToolParameters): Pick<Tool, 'parameters' | 'check'> {
   return {
-    parameters: withoutAlternatives(parameters),
+    parameters: flatParameters(parameters),
     check: async input => argumentProblem(await foreignProblem(parameters, input)),
   }
-}
-
-/** Model services accept no alternatives at the top level of a schema: the model is given the properties of all of them. */
-function withoutAlternatives({
-  oneOf,
-  anyOf,
-  allOf,
-  not: _,
-  enum: __,
-  ...schema
-}: ToolParameters): ToolParameters {
-  const alternatives = [oneOf, anyOf, allOf].flat().filter(isSchema)
-  const properties = Object.assign({}, ...alternatives.map(({ properties }) => properties), schema.properties)
-  return { ...schema, properties }
-}
-
-function isSchema(value: unknown): value is { properties?: Record<string, unknown> } {
-  return typeof value === 'object' && value !== null
 }
 
 /** The problem of the value, as "field problem"; undefined if there is none, or if the schema is invalid. */
@@ -67,7 +50,7 @@ async function foreignProblem(given: ToolParameters, input: unknown): Promise<st
   // Loaded only when needed: it has many modules, and every start would wait for them.
   const { default: Schema } = await import('typebox/schema')
   try {
-    const [schema, value] = withDoubles([given, input] as const)
+    const [schema, value] = withDoubles([withoutReferences(tidied(given)), input] as const)
     const isMuch = sizeOf(schema, maxComparisons) * sizeOf(value, maxComparisons) > maxComparisons
     const checkable = (isMuch ? namesAndTypes(schema) : withoutUnchecked(schema, deepest)) as Schema.XSchema
     if (Schema.Check(checkable, value)) return undefined
@@ -82,26 +65,13 @@ async function foreignProblem(given: ToolParameters, input: unknown): Promise<st
 }
 
 /** Large schemas for many values are reduced to which arguments there must be, and of what type each is. */
-function namesAndTypes({ required = [], properties }: ToolParameters): ToolParameters {
-  const types = Object.entries(properties).map(([name, schema]) => [name, typeOf(schema)])
-  return { type: 'object', required, properties: Object.fromEntries(types) }
+function namesAndTypes(schema: ForeignSchema): ForeignSchema {
+  const { required = [], properties } = flat(schema)
+  return { type: 'object', required, properties: mapValues(properties, typeOf) }
 }
 
 function typeOf(schema: unknown): { type?: unknown } {
-  return typeof schema === 'object' && schema !== null && 'type' in schema ? { type: schema.type } : {}
-}
-
-/** The number of values within a value, including itself, counted up to `most`. */
-function sizeOf(value: unknown, most: number): number {
-  const waiting = [value]
-  let size = 0
-  while (waiting.length > 0 && size < most) {
-    const next = waiting.pop()
-    size += 1
-    if (typeof next === 'object' && next !== null)
-      for (const inner of Object.values(next).slice(0, most)) waiting.push(inner)
-  }
-  return size
+  return isSchema(schema) && 'type' in schema ? { type: schema.type } : {}
 }
 
 function withoutUnchecked(schema: unknown, levels: number): unknown {

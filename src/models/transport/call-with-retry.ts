@@ -63,7 +63,7 @@ export function streamWithRetry(
 }
 
 /** Nothing after the `finish` is waited for. */
-async function handOver(
+export async function handOver(
   stream: AsyncIterable<StreamPart> | Parts<StreamPart>,
   take: (part: StreamPart) => void,
 ): Promise<void> {

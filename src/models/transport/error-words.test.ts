@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { CallFailure } from '../chat-completions/call-failure.ts'
-import { modelError, readFailure, refusesTools } from './model-error.ts'
+import { modelError, readFailure } from './model-error.ts'
+import { takesNoTools } from './tool-refusal.ts'
 
 const model = { provider: 'openai-compatible', modelId: 'm-1' }
 
@@ -423,7 +424,7 @@ test.each(rows)(
     for (const failure of failures(status, error)) {
       expect(modelError(failure, model).message).toContain(sentence)
       expect(readFailure(failure).retryable).toBe(false)
-      expect(refusesTools(failure)).toBe(sentence === 'takes no tools')
+      expect(takesNoTools(failure)).toBe(sentence === 'takes no tools')
     }
   },
 )

@@ -137,9 +137,9 @@ export function readFailure(error: unknown): Failure {
   }
 }
 
-/** Whether the model, or its server, refuses the request because tools were offered. */
-export function refusesTools(error: unknown): boolean {
-  return kindByWords(readFailure(error).evidence) === 'no-tools'
+/** Whether nothing is known of a refusal but that the request is to blame. */
+export function isRefusedRequest(failure: Failure, model: FailedModel): boolean {
+  return kindOf(failure, model) === 'refused-request'
 }
 
 /** An answer that names a model all the same, as a page about models does. */

@@ -133,14 +133,15 @@ function logFailure(log: Log, { agent, model }: Question, error: unknown): void 
 }
 
 function metadataOf(turnEnd: TurnEnd, error: AppError | undefined) {
-  const { end, usage, isTainted, isCutOff, reasoning, toolsUnsupported, toolsLeftOut, pages, passages } =
-    turnEnd
+  const { end, usage, isTainted, isCutOff, reasoning, toolsUnsupported, toolsRefused, toolsLeftOut } = turnEnd
+  const { pages, passages } = turnEnd
   return {
     ...(usage === undefined ? {} : { usage }),
     ...(isTainted ? { tainted: true } : {}),
     ...(isCutOff ? { cutOff: true } : {}),
     ...(reasoning === '' ? {} : { reasoning }),
     ...(toolsUnsupported ? { toolsUnsupported } : {}),
+    ...(toolsRefused.length > 0 ? { toolsRefused } : {}),
     ...(toolsLeftOut > 0 ? { toolsLeftOut } : {}),
     ...(pages.length > 0 ? { pages } : {}),
     ...(passages.length > 0 ? { passages } : {}),
@@ -167,6 +168,7 @@ function turnThatNeverBegan(cause: unknown): TurnEnd {
     isCutOff: false,
     reasoning: '',
     toolsUnsupported: false,
+    toolsRefused: [],
     toolsLeftOut: 0,
     pages: [],
     passages: [],

@@ -1,19 +1,23 @@
+import type { Accepted } from '#models/tools/accept-arguments.ts'
 import type { Cause, Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import { cutMiddle, truncateResult } from './truncate-result.ts'
 
+export type CallOutcome = ({ result: unknown } | { error: string }) & { coerced?: string[] }
+
 /** Calls a tool; a failure becomes the result's error. No more than this many characters of either are kept. */
 export async function performCall(
   tool: Tool,
-  given: Record<string, unknown>,
+  { input, coerced }: Accepted,
   signal: AbortSignal,
   characters: number,
   cause?: Cause,
-): Promise<{ result: unknown } | { error: string }> {
+): Promise<CallOutcome> {
+  const changes = coerced.length === 0 ? {} : { coerced }
   try {
-    return { result: truncateResult(await tool.execute(given, signal, cause), characters) }
+    return { result: truncateResult(await tool.execute(input, signal, cause), characters), ...changes }
   } catch (error) {
     const message = error instanceof AppError ? error.message : `The tool ${tool.name} failed.`
-    return { error: cutMiddle(message, characters) }
+    return { error: cutMiddle(message, characters), ...changes }
   }
 }

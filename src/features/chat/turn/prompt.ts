@@ -2,6 +2,7 @@ import { isBlank } from '#models/language-model/answer-message.ts'
 import type { PromptMessage } from '#models/language-model/language-model.ts'
 import type { Passage } from '#models/language-model/passages.ts'
 import { writePassages } from '#models/language-model/passages.ts'
+import { coercionNote } from '#models/tools/accept-arguments.ts'
 import { acceptableName } from '#models/tools/tool-name.ts'
 import { seenCharacters, textOf, truncateResult } from './truncate-result.ts'
 import type { ToolCall, ToolResult } from './turn.ts'
@@ -86,7 +87,9 @@ function pairedCalls({ toolCalls, toolResults }: PastMessage): { call: ToolCall;
 
 /** A tool's result as the model sees it; `id` is the call's id in the prompt. */
 export function resultPart(id: string, result: ToolResult) {
-  const seen = textOf(truncateResult(result.error ?? result.result, seenCharacters))
+  const { coerced = [] } = result
+  const text = textOf(truncateResult(result.error ?? result.result, seenCharacters))
+  const seen = coerced.length === 0 ? text : `${text}\n\n${coercionNote(coerced)}`
   const type = result.error === undefined ? ('text' as const) : ('error-text' as const)
   return {
     type: 'tool-result' as const,

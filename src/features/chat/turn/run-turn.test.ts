@@ -158,6 +158,7 @@ describe('tools', () => {
     expect(outcome).toEqual({
       reasoning: '',
       toolsUnsupported: false,
+      toolsRefused: [],
       content: 'Let me see.\n\nIt is a.',
       toolCalls: [{ id: 'id-1', name: 'echo', arguments: { query: 'a' } }],
       toolResults: [{ toolCallId: 'id-1', name: 'echo', result: { said: 'a' } }],

@@ -9,6 +9,7 @@ import type {
   PromptMessage,
   ToolDefinition,
 } from '#models/language-model/language-model.ts'
+import { acceptArguments } from '#models/tools/accept-arguments.ts'
 import type { Cause, Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import { maxLevels } from '#platform/json-depth.ts'
@@ -89,6 +90,7 @@ class Turn {
   #isCutOff = false
   #toolsEnded = false
   #toolsUnsupported = false
+  readonly #toolsRefused = new Set<string>()
 
   constructor(input: TurnInput) {
     this.#input = input
@@ -116,6 +118,7 @@ class Turn {
       isCutOff: this.#isCutOff,
       reasoning: beginningWithin(maxReasoningBytes, this.#reasoning),
       toolsUnsupported: this.#toolsUnsupported,
+      toolsRefused: [...this.#toolsRefused],
       end,
     }
   }
@@ -189,9 +192,9 @@ class Turn {
 
   #finish({ usage, finishReason, providerMetadata }: FinishPart): void {
     this.#usage = addUsage(this.#usage, usage)
-    this.#toolsUnsupported ||= Object.values(providerMetadata ?? {}).some(
-      ({ toolsUnsupported }) => toolsUnsupported === true,
-    )
+    const { toolsUnsupported, toolsRefused } = providerMetadata?.tools ?? {}
+    this.#toolsUnsupported ||= toolsUnsupported === true
+    for (const name of Array.isArray(toolsRefused) ? toolsRefused : []) this.#toolsRefused.add(String(name))
     const { unified, raw } = finishReason
     // A refusal stops by itself, and is whole.
     this.#isCutOff ||= unified === 'length' || (unified === 'content-filter' && raw !== 'stop')
@@ -233,14 +236,14 @@ class Turn {
     if (verdict === 'ended') this.#toolsEnded = true
     if (verdict !== 'new')
       return { error: 'This call was made before with the same arguments. Use its result, or answer.' }
-    const problem = await tool.check(given)
-    if (problem !== undefined) return { error: problem }
+    const accepted = await acceptArguments(tool, given)
+    if (accepted.problem !== undefined) return { error: accepted.problem }
     const { requiresApproval } = tool
     if (requiresApproval === 'always' || (requiresApproval && this.#isTainted))
       return { error: approvalNeeded, approval: 'required', toolVersion: tool.version?.() ?? '' }
     this.#isTainted = true
     const { signal, cause } = this.#input
-    return performCall(tool, given, signal, keptAfter(this.#resultCharacters), cause)
+    return performCall(tool, accepted, signal, keptAfter(this.#resultCharacters), cause)
   }
 }
 
@@ -270,11 +273,9 @@ function resultEvent(result: ToolResult): TurnEvent {
   const { result: value, ...others } = result
   if (others.error !== undefined)
     return { type: 'tool_result', ...others, success: false, error: others.error }
-  const { toolCallId, name } = others
+  const { toolCallId, name, coerced } = others
   return {
-    type: 'tool_result',
-    toolCallId,
-    name,
+    ...{ type: 'tool_result', toolCallId, name, ...(coerced === undefined ? {} : { coerced }) },
     success: true,
     result: value,
     resultPreview: previewOf(value),

@@ -18,6 +18,8 @@ export interface ToolResult {
   toolCallId: string
   name: string
   result?: unknown
+  /** How the arguments were changed so that they fit; there only if they were. */
+  coerced?: string[]
   /** The error, for the model and for people; there only if the call failed. */
   error?: string
   /** The call was not made: a person has to agree to it first. */
@@ -41,6 +43,8 @@ export interface TurnOutcome {
   reasoning: string
   /** Whether the model takes no tools, so that it was called without them. */
   toolsUnsupported: boolean
+  /** Names of the tools that the provider refused, so that the model was called without them. */
+  toolsRefused: string[]
   end: { kind: 'answered' } | { kind: 'aborted' } | { kind: 'failed'; error: AppError }
 }
 

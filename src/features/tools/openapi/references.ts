@@ -1,3 +1,4 @@
+import { valueAt } from '#platform/json-pointer.ts'
 import type { JsonRecord } from '../calling/values.ts'
 import { isRecord, ownValue } from '../calling/values.ts'
 import { cleanLine } from './clean-text.ts'
@@ -23,7 +24,6 @@ export interface References {
 }
 
 const maxShown = 120
-const nothing = Symbol('nothing')
 
 type Step = { key: string; value: unknown } | { problem: string; isOutside: boolean }
 
@@ -58,7 +58,7 @@ export function createReferences(document: JsonRecord, options: ReferencesOption
       return inside(`${shown} is at the end of more than ${limits.referenceHops} references`)
     }
     const value = lookUp(target, source.value)
-    if (value !== nothing) return { key: target.key, value }
+    if (value !== undefined) return { key: target.key, value }
     const problem = `the document has nothing at ${shown}`
     return { problem, isOutside: target.url !== undefined }
   }
@@ -99,7 +99,7 @@ function withSiblings(value: unknown, beside: readonly JsonRecord[]): unknown {
 /** Whether a reference leads to something within the document that holds it. */
 export function leadsWithin(document: unknown, reference: string): boolean {
   const target = targetOf(reference, undefined)
-  return target !== undefined && valueAt(document, target.pointer) !== nothing
+  return target !== undefined && valueAt(document, target.pointer) !== undefined
 }
 
 /** Where a reference leads. */
@@ -122,31 +122,4 @@ function targetOf(reference: string, documentUrl: string | undefined): Target | 
   url.hash = ''
   own.hash = ''
   return url.href === own.href ? { url: undefined, pointer, key: `#${pointer}` } : { url, pointer, key }
-}
-
-/** A JSON pointer (RFC 6901) in its URI form. */
-function valueAt(document: unknown, pointer: string): unknown {
-  if (pointer === '') return document
-  if (!pointer.startsWith('/')) return nothing
-  let current = document
-  for (const part of pointer.slice(1).split('/')) {
-    const name = decodePart(part)
-    if (name === undefined) return nothing
-    const next: unknown = Array.isArray(current) ? itemAt(current, name) : ownValue(current, name)
-    if (next === undefined) return nothing
-    current = next
-  }
-  return current
-}
-
-function itemAt(list: unknown[], name: string): unknown {
-  return /^(?:0|[1-9]\d{0,8})$/.test(name) ? list[Number(name)] : undefined
-}
-
-function decodePart(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
-  } catch {
-    return undefined
-  }
 }

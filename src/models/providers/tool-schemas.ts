@@ -1,0 +1,150 @@
+/** What providers refuse in the schema of a tool, changed for them and changed back in the call. */
+import { valueAt } from '#platform/json-pointer.ts'
+import { flat } from '../tools/schemas/flat-schema.ts'
+import type { Schema } from '../tools/schemas/schema.ts'
+import { isSchema, mapSchemas, withoutReferences } from '../tools/schemas/schema.ts'
+import { tidied } from '../tools/schemas/tidy-schema.ts'
+import type { RemoteProvider } from './provider.ts'
+
+export interface ProviderSchema {
+  schema: Schema
+  /** The arguments of a call, as the tool's own schema names them. Absent if they need no change. */
+  restore?(input: unknown): unknown
+}
+
+type Rule = (schema: Schema) => ProviderSchema
+
+/** "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'": one that does not ends the whole request. */
+const anthropic: Rule = schema => withNames(object(tidied(schema)), /^[a-zA-Z0-9_.-]{1,64}$/)
+
+/** Names of parameters begin with a letter or `_`. References with other keywords beside them, and those in circles, are refused. */
+const google: Rule = schema =>
+  withNames(object(mapSchemas(withoutReferences(tidied(schema)), asGoogle)), /^[A-Za-z_]\w{0,63}$/)
+
+const others: Rule = schema => ({ schema: object(tidied(schema)) })
+
+/** A server that is compatible with OpenAI may pass requests on to any provider; the name of the model shows to which. */
+export function ruleFor(provider: RemoteProvider, modelId: string): Rule {
+  if (provider === 'anthropic' || /claude/i.test(modelId)) return anthropic
+  return provider === 'google' || /gemini/i.test(modelId) ? google : others
+}
+
+function object({ properties, ...schema }: Schema): Schema {
+  return { ...schema, type: 'object', properties: isSchema(properties) ? properties : {} }
+}
+
+const googleKeywords = new Set([
+  ...['type', 'format', 'title', 'description', 'enum', 'items', 'prefixItems', 'minItems', 'maxItems'],
+  ...['minimum', 'maximum', 'anyOf', 'properties', 'additionalProperties', 'required'],
+])
+const googleFormats = ['date-time', 'date', 'time']
+
+function asGoogle(source: Schema): Schema {
+  const whole = Array.isArray(source.allOf) ? merged(source) : source
+  const { const: only, oneOf, format, ...rest } = whole
+  const schema: Schema = {
+    ...rest,
+    ...('const' in whole ? { enum: [only] } : {}),
+    ...(oneOf === undefined ? {} : { anyOf: oneOf }),
+    ...(googleFormats.includes(String(format)) ? { format } : {}),
+  }
+  const { properties, required } = schema
+  if (isSchema(properties)) schema.type ??= 'object'
+  if (Array.isArray(required))
+    schema.required = required.filter(name => isSchema(properties) && Object.hasOwn(properties, name))
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => googleKeywords.has(keyword)))
+}
+
+/** The parts of an `allOf` together: of objects all properties, of other values all keywords. */
+function merged({ allOf, ...own }: Schema): Schema {
+  const parts = [allOf].flat().filter(isSchema)
+  const isObject = [own, ...parts].some(({ type, properties }) => type === 'object' || isSchema(properties))
+  const { anyOf, oneOf } = own
+  const choices = { ...(anyOf === undefined ? {} : { anyOf }), ...(oneOf === undefined ? {} : { oneOf }) }
+  return isObject ? { ...flat({ ...own, allOf }), ...choices } : Object.assign({}, ...parts, own)
+}
+
+interface Names {
+  /** The names of properties by those that replace them. */
+  own: ReadonlyMap<string, string>
+  whole: Schema
+}
+
+/** The same schema with names of properties that a provider accepts; each changed one is different from all others. */
+function withNames(schema: Schema, accepted: RegExp): ProviderSchema {
+  const names = new Set<string>()
+  mapSchemas(schema, one => {
+    for (const name of Object.keys(isSchema(one.properties) ? one.properties : {})) names.add(name)
+    return one
+  })
+  const given = new Map<string, string>()
+  for (const name of names) if (!accepted.test(name)) given.set(name, freeName(name, names))
+  if (given.size === 0) return { schema }
+  const own = new Map([...given].map(([name, changed]) => [changed, name]))
+  const whole = mapSchemas(schema, one => renamed(one, given))
+  return { schema: whole, restore: input => restored(input, [whole], { own, whole }) }
+}
+
+function freeName(name: string, taken: Set<string>): string {
+  const plain = `_${name.replaceAll(/\W+/g, '_')}`.replace(/^_+(?=[A-Za-z])/, '').slice(0, 58)
+  const base = /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`
+  for (let number = 1; ; number += 1) {
+    const candidate = number === 1 ? base : `${base}_${number}`
+    if (taken.has(candidate)) continue
+    taken.add(candidate)
+    return candidate
+  }
+}
+
+function renamed(schema: Schema, given: ReadonlyMap<string, string>): Schema {
+  const { properties, required } = schema
+  if (!isSchema(properties)) return schema
+  const entries = Object.entries(properties).map(([name, property]) => {
+    const changed = given.get(name)
+    return changed === undefined ? [name, property] : [changed, describedAs(property, name)]
+  })
+  const changedNames = Array.isArray(required) && required.map(name => given.get(name) ?? name)
+  return {
+    ...schema,
+    properties: Object.fromEntries(entries),
+    ...(changedNames ? { required: changedNames } : {}),
+  }
+}
+
+function describedAs(property: unknown, name: string): unknown {
+  if (!isSchema(property)) return property
+  return { ...property, description: `${property.description ?? ''} Sent as ${JSON.stringify(name)}.`.trim() }
+}
+
+/** Follows value and schema together: in an object without fixed names, any name may be the caller's own. */
+function restored(value: unknown, schemas: readonly unknown[], { own, whole }: Names): unknown {
+  const parts = schemas.flatMap(schema => partsOf(schema, whole))
+  const inner = (item: unknown, of: (part: Schema) => unknown[]) =>
+    restored(item, parts.flatMap(of), { own, whole })
+  if (Array.isArray(value))
+    return value.map(item => inner(item, part => [part.items, part.prefixItems].flat()))
+  if (!isSchema(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => {
+      const fixed = parts.map(({ properties }) =>
+        isSchema(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined,
+      )
+      const isFixed = fixed.some(schema => schema !== undefined)
+      const restoredItem = isFixed
+        ? restored(item, fixed, { own, whole })
+        : inner(item, part => [part.additionalProperties])
+      return [(isFixed ? own.get(name) : undefined) ?? name, restoredItem]
+    }),
+  )
+}
+
+const maxNested = 8
+
+/** The schema with those that hold beside it or in its place. */
+function partsOf(schema: unknown, whole: Schema, levels = maxNested): Schema[] {
+  if (!isSchema(schema) || levels < 0) return []
+  const { $ref, anyOf, oneOf, allOf, then, else: otherwise } = schema
+  const target = typeof $ref === 'string' ? valueAt(whole, $ref.slice(1)) : undefined
+  const inner = [target, anyOf, oneOf, allOf, then, otherwise].flat()
+  return [schema, ...inner.flatMap(one => partsOf(one, whole, levels - 1))]
+}

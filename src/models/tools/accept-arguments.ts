@@ -1,0 +1,25 @@
+import type { Coerced } from './coerce-arguments.ts'
+import { coerceArguments } from './coerce-arguments.ts'
+import type { Tool } from './tool.ts'
+
+/** The arguments that a tool is called with; `coerced` says what was changed in those that were given. */
+export interface Accepted extends Coerced {
+  problem?: never
+}
+
+/** Checks the arguments of a call; those that do not fit are coerced where the schema leaves one reading only. */
+export async function acceptArguments(
+  tool: Pick<Tool, 'parameters' | 'check'>,
+  given: Record<string, unknown>,
+): Promise<Accepted | { problem: string }> {
+  const problem = await tool.check(given)
+  if (problem === undefined) return { input: given, coerced: [] }
+  const { input, coerced } = coerceArguments(tool.parameters, given)
+  const isMended = coerced.length > 0 && (await tool.check(input)) === undefined
+  return isMended ? { input, coerced } : { problem }
+}
+
+/** For the model, beside the result of its call. */
+export function coercionNote(coerced: readonly string[]): string {
+  return `The arguments were changed so that they fit: ${coerced.join('; ')}.`
+}

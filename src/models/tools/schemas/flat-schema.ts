@@ -1,0 +1,75 @@
+import type { ToolParameters } from '../tool.ts'
+import type { Schema } from './schema.ts'
+import { isSchema, withoutReferences } from './schema.ts'
+
+interface Part {
+  schema: Schema
+  /** It need not hold. */
+  isAlternative: boolean
+}
+
+/** Keywords that divide a schema, or forbid values as a whole: model services refuse them at the top. */
+const dividing = new Set([
+  ...['$ref', 'anyOf', 'oneOf', 'allOf', 'if', 'then', 'else', 'dependentSchemas', 'not', 'enum', 'const'],
+])
+
+/** The parameters without references and alternatives at the top: the model is given the properties of all parts. */
+export function flatParameters(given: ToolParameters): ToolParameters {
+  const isFlat = Object.keys(given).every(keyword => !dividing.has(keyword))
+  return isFlat ? given : flat(withoutReferences(given))
+}
+
+/** The parts of an object's schema as one; keywords of the outer parts win. What every part requires is required. */
+export function flat(schema: Schema): ToolParameters {
+  const all = partsOf({ schema, isAlternative: false })
+  const firm = all.filter(({ isAlternative }) => !isAlternative).map(part => part.schema)
+  const required = [...new Set(firm.flatMap(part => (Array.isArray(part.required) ? part.required : [])))]
+  const merged: Schema = Object.assign({}, ...firm.toReversed())
+  const own = Object.entries(merged).filter(([keyword]) => !dividing.has(keyword) && keyword !== 'required')
+  return {
+    ...Object.fromEntries(own),
+    type: 'object',
+    properties: propertiesOf(all),
+    ...(required.length === 0 ? {} : { required }),
+  }
+}
+
+function partsOf(part: Part): Part[] {
+  const { anyOf, oneOf, allOf, then, else: otherwise, dependentSchemas } = part.schema
+  const choices: unknown[][] = [anyOf, oneOf].filter(Array.isArray)
+  const dependent = isSchema(dependentSchemas) ? Object.values(dependentSchemas) : []
+  const alternatives = [...choices.filter(({ length }) => length > 1).flat(), then, otherwise, ...dependent]
+  const firm = [...choices.filter(({ length }) => length === 1).flat(), allOf].flat()
+  const inner = [
+    ...firm.filter(isSchema).map(schema => ({ schema, isAlternative: part.isAlternative })),
+    ...alternatives.filter(isSchema).map(schema => ({ schema, isAlternative: true })),
+  ]
+  return [part, ...inner.flatMap(partsOf)]
+}
+
+interface Said {
+  firm: unknown[]
+  /** By their text, so that each is there once. */
+  others: Map<string, unknown>
+}
+
+/** Of each property what the firm parts say, the outer ones first; else all that the alternatives say. */
+function propertiesOf(all: readonly Part[]): Schema {
+  const said = new Map<string, Said>()
+  for (const { schema, isAlternative } of all) {
+    if (!isSchema(schema.properties)) continue
+    for (const [name, property] of Object.entries(schema.properties)) {
+      const known: Said = said.get(name) ?? { firm: [], others: new Map() }
+      said.set(name, known)
+      if (isAlternative) known.others.set(JSON.stringify(property), property)
+      else known.firm.push(property)
+    }
+  }
+  const entries = [...said].map(([name, { firm, others }]) => {
+    if (firm.length > 0)
+      return [name, firm.every(isSchema) ? Object.assign({}, ...firm.toReversed()) : firm[0]]
+    const different = [...others.values()]
+    return [name, different.length === 1 ? different[0] : { anyOf: different }]
+  })
+  return Object.fromEntries(entries)
+}
