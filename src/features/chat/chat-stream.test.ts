@@ -156,7 +156,7 @@ describe('an answer that fails', () => {
   const secret = 'Traceback: /srv/llm/secret.py, key sk-123'
 
   it.each<[what: string, replies: Reply[], code: string, types: string[]]>([
-    ['at once', [refusal(400, secret)], 'MODEL_ERROR', []],
+    ['at once', [refusal(401, secret)], 'MODEL_ERROR', []],
     ['for want of the model', [refusal(404, secret, 'model_not_found')], 'MODEL_UNKNOWN', []],
     [
       'in the middle',

@@ -83,7 +83,7 @@ describe(`answering anew ${row('POST /api/agents/{id}/chat/messages/{messageId}/
 
   it('answers a question that never got an answer', async () => {
     const path = await stage.makeChat()
-    model.next(refusal(400, 'no'))
+    model.next(refusal(401, 'no'))
     await stage.send(path, { content: 'question 1' })
     const [question] = await stage.messages(path)
     model.next({ stream: openaiText('at last') })
@@ -133,7 +133,7 @@ describe('while the new answer is not there', () => {
   ])('the old one stays: %s', async (_how, status, code, options) => {
     const path = await stage.makeChat()
     const turns = await talk(path)
-    if (code === 'MODEL_ERROR') model.next(refusal(400, 'no'))
+    if (code === 'MODEL_ERROR') model.next(refusal(401, 'no'))
     expect(await regenerate(path, turns[0]?.assistantMessage.id ?? '', options)).toMatchObject({
       status,
       body: { error: expect.any(String), code },
@@ -189,7 +189,7 @@ describe('what can’t be answered anew', () => {
 
   it('is 409: an answer whose question was deleted, behind a question that has no answer', async () => {
     const path = await stage.makeChat()
-    model.next(refusal(400, 'no'))
+    model.next(refusal(401, 'no'))
     expect((await stage.send(path, { content: 'unanswered' })).status).toBe(500)
     const [unanswered] = await stage.messages(path)
     model.next({ stream: openaiText('answer') })

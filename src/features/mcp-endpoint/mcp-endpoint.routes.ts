@@ -23,7 +23,7 @@ interface Dependencies {
   callerSignal: SignalOf
 }
 
-type Path = `${typeof url}${'' | '/mcp' | '/sse'}`
+type Path = `${typeof url}${'' | '/' | '/mcp' | '/mcp/' | '/sse'}`
 
 export function registerMcpEndpointRoutes(app: App, needs: Dependencies): void {
   registerMessages(app, url, 'sendMcpMessage', needs)
@@ -33,6 +33,8 @@ export function registerMcpEndpointRoutes(app: App, needs: Dependencies): void {
   registerMessages(app, `${url}/mcp`, 'sendMcpMessageBelow', needs)
   registerRefusal(app, 'GET', `${url}/mcp`, 'openMcpStreamBelow')
   registerRefusal(app, 'DELETE', `${url}/mcp`, 'endMcpSessionBelow')
+  registerMessages(app, `${url}/`, 'sendMcpMessageAtSlash', needs)
+  registerMessages(app, `${url}/mcp/`, 'sendMcpMessageBelowAtSlash', needs)
   // Clients of the transport before Streamable HTTP look for it here.
   registerRefusal(app, 'GET', `${url}/sse`, 'openMcpEvents')
   registerRefusal(app, 'POST', `${url}/sse`, 'sendMcpEvents')
@@ -52,6 +54,8 @@ function registerMessages(
     // A search stores nothing; a chat fails when it stores its question.
     config: { ...config, access: 'chatter', operationId },
     schema: {
+      // The same call as without the slash.
+      hide: path.endsWith('/'),
       summary: 'Send a message to the agent as an MCP server',
       description: 'One message of the protocol (Streamable HTTP).',
       tags,
@@ -61,7 +65,7 @@ function registerMessages(
         200: { description: 'The answer to a request', content: answerContent },
         202: { description: 'The notification was accepted', type: 'null' },
         400: refusal('The body is not a message of the protocol'),
-        406: refusal('The header Accept must name both application/json and text/event-stream'),
+        406: refusal('The header Accept must cover application/json'),
         503: overloaded('generic'),
       },
     },

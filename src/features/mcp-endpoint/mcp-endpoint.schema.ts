@@ -24,6 +24,30 @@ export const questionSchema = Type.Object(
   { additionalProperties: true },
 )
 
+const open = { additionalProperties: true }
+
+/** The parameters of the requests that this endpoint answers, as far as callers make mistakes in them. */
+export const paramsSchema = Type.Object(
+  {
+    method: Type.Optional(Type.Unknown()),
+    params: Type.Optional(
+      Type.Object(
+        {
+          cursor: Type.Optional(Type.String()),
+          name: Type.Optional(Type.String()),
+          arguments: Type.Optional(Type.Object({}, open)),
+          protocolVersion: Type.Optional(Type.String()),
+          capabilities: Type.Optional(Type.Object({}, open)),
+          clientInfo: Type.Optional(Type.Object({}, open)),
+          _meta: Type.Optional(Type.Object({}, open)),
+        },
+        open,
+      ),
+    ),
+  },
+  open,
+)
+
 /** Where the protocol has the last word; access, limits, size and media type are refused as everywhere. */
 const refusalSchema = Type.Object(
   {

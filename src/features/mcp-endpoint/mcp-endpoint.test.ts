@@ -191,7 +191,7 @@ describe('a chat through MCP', () => {
 
   it('fails without a word of what the model service said', async () => {
     const client = await connectMcp({ address, agentId })
-    stage.model.next(refusal(400, 'secret of the provider'))
+    stage.model.next(refusal(401, 'secret of the provider'))
     const result = await say(client, 'Hello')
     expect(result.isError).toBe(true)
     expect(textOf(result)).not.toContain('secret')
@@ -329,5 +329,71 @@ describe('the limits', () => {
     const statuses = []
     for (const method of ['POST', 'GET', 'POST']) statuses.push((await app.call(method, endpoint)).status)
     expect(statuses).toEqual([400, 405, 429])
+  })
+})
+
+describe('callers are met as they are', () => {
+  const handshake = {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'c', version: '1' },
+  }
+
+  it.each<[string, string, unknown]>([
+    ['parameters that are null', 'tools/list', null],
+    ['a cursor that is null', 'tools/list', { cursor: null }],
+    ['_meta that is null', 'tools/list', { _meta: null }],
+    ['arguments that are null', 'tools/call', { name: 'f', arguments: null, _meta: null }],
+    ['a handshake with a title that is null', 'initialize', { ...handshake, _meta: null }],
+    ['a number written as text', 'tools/call', { name: 'f', arguments: { n: '5' } }],
+  ])('%s', async (_, method, params) => {
+    const app = await testApp({ environment: { PUBLIC_ACCESS: 'full' } })
+    const parameters = { type: 'object', properties: { n: { type: 'integer' } } }
+    const configuration = { code: 'return args.n ?? 0', parameters }
+    await app.call('POST', '/api/agents/default/tools', {
+      body: { name: 'f', type: 'javascript', configuration },
+    })
+    const { status, body } = await post(app, { jsonrpc: '2.0', id: 1, method, params })
+    expect([status, body]).toEqual([200, expect.not.objectContaining({ error: expect.anything() })])
+    if (JSON.stringify(params).includes('"5"'))
+      expect(JSON.stringify(body)).toContain('n (text) was read as integer')
+  })
+
+  it.each<[string, unknown]>([
+    ['tools/list', { cursor: 7 }],
+    ['tools/list', []],
+    ['tools/call', { name: 7 }],
+    ['tools/call', { name: 'search_knowledge', arguments: 'text' }],
+    ['tools/call', { name: 'search_knowledge', arguments: [1] }],
+    ['initialize', { ...handshake, protocolVersion: 7 }],
+    ['initialize', { ...handshake, clientInfo: 'c' }],
+  ])('but %s with %j is their mistake', async (method, params) => {
+    const app = await testApp()
+    const { body } = await post(app, { jsonrpc: '2.0', id: 1, method, params })
+    expect(body).toMatchObject({
+      id: 1,
+      error: { code: -32_602, message: expect.not.stringContaining('\n') },
+    })
+  })
+
+  it.each(['*/*', 'application/*', 'APPLICATION/JSON', 'application/json;q=0.9, */*;q=0.1'])(
+    'Accept: %s',
+    async accept => {
+      const app = await testApp()
+      for (const path of [endpoint, `${endpoint}/`, `${endpoint}/mcp/`])
+        expect((await post(app, listTools, { path, headers: { accept } })).status).toBe(200)
+    },
+  )
+
+  it.each(['text/html', 'application/json;q=0'])('but Accept: %s covers no answer', async accept => {
+    expect((await post(await testApp(), listTools, { headers: { accept } })).status).toBe(406)
+  })
+
+  it('one who takes no streams is sent none', async () => {
+    const { headers, body } = await post(await testApp(), listTools, {
+      headers: { accept: 'application/json' },
+    })
+    expect(headers['content-type']).toBe('application/json')
+    expect(body).toMatchObject({ id: 1, result: { tools: expect.any(Array) } })
   })
 })

@@ -2,13 +2,14 @@
 import type * as Library from '@modelcontextprotocol/server'
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
-import { matches } from '#platform/schema-check.ts'
-import { questionSchema } from './mcp-endpoint.schema.ts'
+import { matches, problemOf } from '#platform/schema-check.ts'
+import { paramsSchema, questionSchema } from './mcp-endpoint.schema.ts'
 import type { Caller, McpEndpointService } from './mcp-endpoint.service.ts'
 
 /** Codes of JSON-RPC 2.0, section 5.1. */
 const parseError = -32_700
 const invalidRequest = -32_600
+const invalidParams = -32_602
 /** From there on an implementation's own. */
 const serverError = -32_000
 
@@ -36,6 +37,15 @@ export function createProtocol(needs: Dependencies) {
       // Each message is to count as one request; the protocol itself gave batches up in its version 2025-06-18.
       if (Array.isArray(message))
         return refuse(400, invalidRequest, 'Send one message at a time: batches are not accepted here.')
+      const incoming = withoutNulls(message)
+      const problem = problemOf(paramsSchema, Object(incoming))
+      if (problem !== undefined)
+        return refuse(
+          200,
+          invalidParams,
+          `Invalid params: ${problem.field} ${problem.issue}.`,
+          Object(incoming).id,
+        )
       const library = await import('@modelcontextprotocol/server')
       const { agentId } = caller
       // An error from here the library would take for a failure of its own.
@@ -48,7 +58,8 @@ export function createProtocol(needs: Dependencies) {
         headers: protocolHeaders(headers),
         signal,
       })
-      return handler.fetch(request, { parsedBody: message })
+      const response = await handler.fetch(request, { parsedBody: incoming })
+      return takesStreams(headers) ? response : withoutStream(response)
     },
   }
 }
@@ -56,8 +67,8 @@ export function createProtocol(needs: Dependencies) {
 export type Protocol = ReturnType<typeof createProtocol>
 
 /** An answer in JSON-RPC to what could not be taken as a message at all. */
-function refuse(status: number, code: number, message: string): Response {
-  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status })
+function refuse(status: number, code: number, message: string, id: unknown = null): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id }, { status })
 }
 
 /** A body that was refused before it came here. */
@@ -82,7 +93,42 @@ export const notAllowed = (path: string) =>
 function protocolHeaders(headers: Incoming['headers']): Headers {
   const kept = Object.entries(headers).filter(([name]) => /^(accept|mcp-.*)$/.test(name))
   const texts = kept.map(([name, value]) => [name, [value ?? ''].flat().join(', ')])
-  return new Headers({ ...Object.fromEntries(texts), 'content-type': 'application/json' })
+  const accept = acceptable(String(headers.accept ?? '*/*'))
+  return new Headers({ ...Object.fromEntries(texts), accept, 'content-type': 'application/json' })
+}
+
+/** The library compares texts: it is sent both types where media types as RFC 9110 (12.5.1) reads them cover them. */
+function acceptable(accept: string): string {
+  const ranges = accept
+    .toLowerCase()
+    .split(',')
+    .filter(range => !/;\s*q=0(\.0*)?\s*$/.test(range))
+  const named = ranges.map(range => range.split(';')[0]?.trim() ?? '')
+  const isCovered = named.some(range => ['*/*', 'application/*', 'application/json'].includes(range))
+  return isCovered ? 'application/json, text/event-stream' : accept
+}
+
+function takesStreams({ accept = '*/*' }: Incoming['headers']): boolean {
+  return /text\/(event-stream|\*)|\*\/\*/i.test(String(accept))
+}
+
+/** The last event is the answer. */
+async function withoutStream(response: Response): Promise<Response> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response
+  const answer = (await response.text())
+    .match(/^data:.*$/gm)
+    ?.at(-1)
+    ?.slice('data:'.length)
+  return new Response(answer, { status: response.status, headers: { 'content-type': 'application/json' } })
+}
+
+/** The message without members of its parameters that are null, which some clients send for absent ones. */
+function withoutNulls(message: unknown): unknown {
+  const { params, ...rest } = Object(message)
+  if (params === undefined) return message
+  if (params === null) return rest
+  if (typeof params !== 'object' || Array.isArray(params)) return message
+  return { ...rest, params: Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null)) }
 }
 
 interface Introduced {
@@ -104,7 +150,9 @@ function makeServer(
       if (!(error instanceof AppError))
         log.error({ err: error, agentId: caller.agentId }, 'an MCP request failed')
       const message = error instanceof AppError ? error.message : 'Something went wrong on the server.'
-      throw new library.ProtocolError(library.ProtocolErrorCode.InternalError, message)
+      const { InvalidParams, InternalError } = library.ProtocolErrorCode
+      const isCallers = error instanceof AppError && error.fault === 'user'
+      throw new library.ProtocolError(isCallers ? InvalidParams : InternalError, message)
     })
   server.setRequestHandler('tools/list', async () => ({
     tools: (await orProtocolError(endpoint.list(caller))) as Library.Tool[],

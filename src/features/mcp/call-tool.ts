@@ -1,13 +1,13 @@
 import { fromForeignSchema } from '#models/tools/foreign-schema.ts'
 import { AppError, conflict, invalid } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { CallResult, OutgoingCall } from './client/connect.ts'
+import type { OutgoingCall } from './client/connect.ts'
 import { ServerRefusal } from './client/connect.ts'
 import type { ServerRow } from './mcp.repository.ts'
 import { findTool, parametersOf } from './mcp.repository.ts'
 import type { ServerAccess } from './server-access.ts'
 import type { ToolResult } from './tool-result.ts'
-import { errorText, toolResult, withoutSecret } from './tool-result.ts'
+import { errorText, readResult, withoutSecret } from './tool-result.ts'
 
 interface ToolCall {
   agent: AgentHandle
@@ -64,9 +64,13 @@ async function approvedCall({ agent, row, toolName, input }: ToolCall): Promise<
   return { name: toolName, parameters, arguments: input }
 }
 
-function answerOf(result: CallResult, toolName: string, token: string | undefined): ToolResult {
-  if (result.isError) throw failed(toolName, errorText(result), token)
-  return withoutSecret(toolResult(result), token)
+function answerOf(received: unknown, toolName: string, token: string | undefined): ToolResult {
+  const { isError, odd, ...result } = readResult(received)
+  if (isError) throw failed(toolName, errorText(result), token)
+  if (odd.length === 0) return withoutSecret(result, token)
+  const note = `The tool "${toolName}" did run, but a part of its result was left out: ${odd.slice(0, 10).join('; ')}.`
+  if (Object.keys(result).length === 0) throw new AppError('TOOL_FAILED', withoutSecret(note, token))
+  return withoutSecret({ ...result, note }, token)
 }
 
 function failed(toolName: string, reason: string, token: string | undefined): AppError {

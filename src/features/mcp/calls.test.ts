@@ -102,6 +102,59 @@ describe('the answer of a tool', () => {
     expect(await call()).toEqual({ text: 'short' })
   })
 
+  it.each<[string, object, unknown]>([
+    [
+      'an odd block',
+      { result: { content: [{ type: 'json' }, { type: 'text', text: 'said' }] } },
+      { text: 'said', note: expect.stringContaining('The tool "say" did run') },
+    ],
+    [
+      'a result that is none',
+      { result: 'said' },
+      { structuredContent: 'said', note: expect.stringContaining('of the type string') },
+    ],
+    ['an error that is null', { result: textResult('said'), error: null }, { text: 'said' }],
+    ['an id that became a text', { id: '', result: textResult('said') }, { text: 'said' }],
+    [
+      'long numbers',
+      { result: { structuredContent: { id: JSON.rawJSON('1234567890123456789') } } },
+      { structuredContent: { id: expect.any(Function) } },
+    ],
+  ])('arrives whatever else is odd in its message, as JSON and as an event: %s', async (_, members, read) => {
+    const { fake, call } = await callStage()
+    for (const type of ['application/json', 'text/event-stream']) {
+      onCall(fake, (_request, response, message) => {
+        const id = 'id' in members ? String(message?.id) : message?.id
+        const json = JSON.stringify({ jsonrpc: '2.0', ...members, id })
+        response.writeHead(200, { 'content-type': type })
+        response.end(type === 'application/json' ? json : `data: ${json}\n\n`)
+      })
+      expect(await call()).toEqual(read)
+    }
+  })
+
+  it.each([
+    [
+      'a result without anything',
+      { result: null },
+      'The tool "say" did run, but a part of its result was left out: the result is null.',
+    ],
+    ['an error without a code', { error: { message: 'E42' } }, 'E42'],
+    ['an error that is a text', { error: 'E42' }, 'E42'],
+    ['an error beside a null result', { result: null, error: { code: 1, message: 'E42' } }, 'E42'],
+    [
+      'an error with data',
+      { result: { isError: true, content: [], structuredContent: { code: 'E42' } } },
+      'E42',
+    ],
+  ])('or says what happened: %s', async (_, members, said) => {
+    const { fake, call } = await callStage()
+    onCall(fake, (_request, response, message) =>
+      sendJson(response, { jsonrpc: '2.0', id: message?.id, ...members }),
+    )
+    await expect(call()).rejects.toThrow(said)
+  })
+
   it('comes in as many pieces as the server likes', async () => {
     const { fake, call } = await callStage()
     onCall(fake, (_request, response, message) => {

@@ -161,9 +161,16 @@ describe('the list of a server', () => {
     ])
     const { id } = await stage.register({ name: 'odd', url: fake.url })
     const { tools, skipped } = await stage.tools(id)
-    expect(tools.map(({ name }) => name)).toEqual(['say', '__proto__', 'constructor', 'long', 'recursive'])
-    expect(tools[3]?.description).toHaveLength(4096)
-    expect(tools[3]?.description.startsWith('abxxx')).toBe(true)
+    expect(tools.map(({ name }) => name)).toEqual([
+      'say',
+      '__proto__',
+      'constructor',
+      'none',
+      'long',
+      'recursive',
+    ])
+    expect(tools[4]?.description).toHaveLength(4096)
+    expect(tools[4]?.description.startsWith('abxxx')).toBe(true)
     expect(skipped.map(({ name }) => name)).toEqual([
       'say',
       'two\nlines',
@@ -175,7 +182,6 @@ describe('the list of a server', () => {
       '',
       'list',
       'text',
-      'none',
       'odd',
       'deep',
       'large',

@@ -1,8 +1,5 @@
 import { parseJson } from '#platform/exact-json.ts'
-import type { CallResult } from './client/connect.ts'
 import { canonicalJson } from './listing/canonical-json.ts'
-
-type Block = CallResult['content'][number]
 
 /** Maximum length of a server's text, in characters. */
 const maxTextLength = 200_000
@@ -14,51 +11,76 @@ export interface ToolResult {
   structuredContent?: unknown
   /** Content other than text, by its description. */
   attachments?: Record<string, unknown>[]
+  /** What could not be read of the result, although the tool did run. */
+  note?: string
 }
 
-/** A tool's result in a form that a model can read. */
-export function toolResult({ content, structuredContent }: CallResult): ToolResult {
-  const text = cut(textOf(content), maxTextLength)
-  const attachments = content.flatMap(attachmentOf)
-  const isRepeated = structuredContent !== undefined && saysTheSame(text, structuredContent)
+/** A result as it was read, member by member; `odd` says what could not be used, as the ends of sentences. */
+interface ReadResult extends ToolResult {
+  isError: boolean
+  odd: string[]
+}
+
+/** A tool's result in a form that a model can read: an odd member costs itself, not the rest. */
+export function readResult(result: unknown): ReadResult {
+  const { content, structuredContent, isError, toolResult }: Members = isMembers(result) ? result : {}
+  const odd = isMembers(result) ? [] : [`the result is ${kindOf(result)}`]
+  const blocks = [content ?? []].flat().map(blockOf)
+  odd.push(...blocks.flatMap(block => block.odd ?? []))
+  if (!['boolean', 'undefined'].includes(typeof (isError ?? false))) odd.push(`isError is ${kindOf(isError)}`)
+  // The second is of the protocol's first version; without either, a result that is no object says all that there is.
+  const structured = structuredContent ?? toolResult ?? (isMembers(result) ? undefined : result) ?? undefined
+  const text = cut(blocks.flatMap(block => block.text ?? []).join('\n\n'), maxTextLength)
+  const attachments = blocks.flatMap(({ attachment }) => (attachment === undefined ? [] : [attachment]))
+  const isRepeated = structured !== undefined && saysTheSame(text, structured)
   return {
+    isError: isError === true || isError === 'true',
+    odd,
     ...(text === '' || isRepeated ? {} : { text }),
-    ...(structuredContent === undefined ? {} : { structuredContent }),
+    ...(structured === undefined ? {} : { structuredContent: structured }),
     ...(attachments.length === 0 ? {} : { attachments }),
   }
 }
 
-/** Why a tool failed, in the server's words. */
-export function errorText({ content }: CallResult): string {
-  return cut(textOf(content).trim(), maxErrorTextLength)
+/** Why a tool failed, in the server's words and data. */
+export function errorText({ text, structuredContent }: ToolResult): string {
+  const data = structuredContent === undefined ? undefined : JSON.stringify(structuredContent)
+  return cut([text?.trim(), data].filter(Boolean).join(' '), maxErrorTextLength)
 }
 
-function textOf(content: readonly Block[]): string {
-  return content
-    .flatMap(block => {
-      if (block.type === 'text') return [block.text]
-      return block.type === 'resource' && 'text' in block.resource ? [block.resource.text] : []
-    })
-    .join('\n\n')
+type Members = Record<string, unknown>
+
+interface Block {
+  text?: string
+  attachment?: Record<string, unknown>
+  odd?: string
 }
 
-function attachmentOf(block: Block): Record<string, unknown>[] {
-  switch (block.type) {
-    case 'image':
-    case 'audio':
-      return [{ type: block.type, mimeType: block.mimeType, bytes: bytesOf(block.data) }]
-    case 'resource_link': {
-      const { type, uri, name, mimeType, description } = block
-      return [{ type, uri, name, mimeType, description }]
-    }
-    case 'resource': {
-      const { uri, mimeType } = block.resource
-      const size = 'blob' in block.resource ? { bytes: bytesOf(block.resource.blob) } : {}
-      return [{ type: 'resource', uri, mimeType, ...size }]
-    }
-    default:
-      return []
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
+  return Array.isArray(value) ? 'a list' : `of the type ${typeof value}`
+}
+
+function blockOf(block: unknown, index: number): Block {
+  if (typeof block === 'string') return { text: block }
+  const { type, text, data, mimeType, uri, name, description, resource }: Members = isMembers(block)
+    ? block
+    : {}
+  if (type === 'text' && typeof text === 'string') return { text }
+  if ((type === 'image' || type === 'audio') && typeof data === 'string')
+    return { attachment: { type, mimeType, bytes: bytesOf(data) } }
+  if (type === 'resource_link') return { attachment: { type, uri, name, mimeType, description } }
+  if (type === 'resource' && isMembers(resource)) {
+    const { uri, mimeType, text, blob } = resource
+    const size = typeof blob === 'string' ? { bytes: bytesOf(blob) } : {}
+    return { ...(typeof text === 'string' ? { text } : {}), attachment: { type, uri, mimeType, ...size } }
   }
+  const shown = typeof type === 'string' ? ` of the type ${JSON.stringify(type.slice(0, 40))}` : ''
+  return { odd: `content[${index}] is no block${shown} that can be read` }
 }
 
 /** The size of the bytes that the Base64 text encodes. */

@@ -156,7 +156,7 @@ test.each<[string, Reply]>([
   },
 )
 
-test('what was refused is not offered again, neither alone nor with others', async () => {
+test('a tool that was refused is not offered again; without a name, all are', async () => {
   const once = await askAround(
     'remembers',
     refusedWith('Invalid schema for function "bad_one"'),
@@ -165,7 +165,7 @@ test('what was refused is not offered again, neither alone nor with others', asy
   )
   expect(once.offers).toEqual([all, ['good', 'other'], ['good', 'other']])
   const unnamed = await askAround('remembers unnamed', refusedWith('Bad request'), undefined, 1)
-  expect(unnamed.offers).toEqual([all, [], []])
+  expect(unnamed.offers).toEqual([all, [], all, []])
 })
 
 test.each<[string, Reply, string, number]>([

@@ -25,7 +25,7 @@ const maxNamedRefusals = 4
 /** In milliseconds. Servers are started again with other options, and tools change. */
 const rememberedMs = 10 * 60_000
 
-/** What was refused, by server and model: single tools, all those of a request, or any tools. */
+/** What was refused, by server and model: single tools, or any. */
 const refusals = new LRUCache<string, true>({ max: 2000, ttl: rememberedMs, perf: systemClock })
 
 /**
@@ -37,7 +37,7 @@ export function offeringTools(model: Model, offered: Offered): Model {
   const rule = ruleFor(provider, modelId)
   /** By the schemas, which stay the same while a turn goes on. */
   const known = new WeakMap<object, ProviderSchema>()
-  const keyOf = (what: Definition | readonly Definition[] | 'any') =>
+  const keyOf = (what: Definition | 'any') =>
     hash('sha256', JSON.stringify([baseUrl, modelId, what]), 'base64')
 
   function schemaFor(tool: Definition): ProviderSchema {
@@ -50,7 +50,7 @@ export function offeringTools(model: Model, offered: Offered): Model {
   function notYetRefused(all: readonly Definition[]): readonly Definition[] {
     if (refusals.size === 0) return all
     const left = all.filter(tool => !refusals.has(keyOf(tool)))
-    return refusals.has(keyOf('any')) || refusals.has(keyOf(left)) ? [] : left
+    return refusals.has(keyOf('any')) ? [] : left
   }
 
   /** Streams the answer, or returns the refusal of the tools, before anything was said. */
@@ -76,11 +76,6 @@ export function offeringTools(model: Model, offered: Offered): Model {
     }
   }
 
-  function keysOf(named: readonly Definition[], tools: readonly Definition[], refusal: unknown): string[] {
-    if (named.length > 0) return named.map(keyOf)
-    return [keyOf(takesNoTools(refusal) ? 'any' : tools)]
-  }
-
   async function answer(options: CallOptions, take: (part: StreamPart) => void): Promise<void> {
     const all = options.tools ?? []
     const refused: string[] = []
@@ -89,7 +84,7 @@ export function offeringTools(model: Model, offered: Offered): Model {
       const refusal = await attempt(options, left, part => take(saying(part, all, left)))
       if (refusal === undefined) break
       const named = refused.length < maxNamedRefusals ? namedTools(refusal.error, left) : []
-      refused.push(...keysOf(named, left, refusal.error))
+      refused.push(...(takesNoTools(refusal.error) ? ['any' as const] : named).map(keyOf))
       tools = named.length === 0 ? [] : left.filter(tool => !named.includes(tool))
     }
     // Only now is it certain that the tools were to blame.

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { parseJson } from '../exact-json.ts'
 import { createSecretFilter } from './hide-secrets.ts'
 import type { OutboundResponse } from './outbound.ts'
@@ -9,7 +10,7 @@ export function readContent(
 ): unknown {
   const type = (answer.headers.get('content-type') ?? '').toLowerCase().split(';')[0]?.trim() ?? ''
   if (answer.body.length === 0) return ''
-  if (!isText(type))
+  if (!isText(answer, type))
     return `${answer.body.length} bytes of ${type === '' ? 'unknown type' : type}, which are not text.`
   const withoutSecrets = createSecretFilter(secrets)
   const text = withoutSecrets(answer.text())
@@ -26,9 +27,19 @@ export function readContent(
   }
 }
 
-function isText(type: string): boolean {
-  return (
-    type === '' ||
-    /^(text\/|application\/(json|xml|javascript|x-www-form-urlencoded|yaml|[\w.+-]+\+(json|xml)))/.test(type)
+/** Whether a media type is one of texts, by its name or its suffix. */
+export function isTextual(mediaType: string): boolean {
+  const [type = ''] = mediaType.trim().toLowerCase().split(';')
+  return /^text\/|[/+.-](json|xml|yaml|csv|javascript|ecmascript|graphql|sql|toml|x-www-form-urlencoded|(nd|geo)?json(l|-seq|lines)?)$/.test(
+    type.trim(),
   )
+}
+
+/** Types that are never texts, whatever their bytes look like. */
+const binary = /^(image|audio|video|font)\/|^application\/(pdf|zip|gzip|x-tar|vnd\.openxmlformats)/
+
+/** By its type, its charset, else by its bytes. */
+function isText({ headers, body }: Pick<OutboundResponse, 'headers' | 'body'>, type: string): boolean {
+  if (isTextual(type) || /;\s*charset=/i.test(headers.get('content-type') ?? '')) return true
+  return !binary.test(type) && isUtf8(body) && !body.some(byte => byte < 9 || (byte > 13 && byte < 27))
 }

@@ -46,7 +46,8 @@ export function createAnswerRecorder({ model, ...beginning }: Beginning) {
 export type AnswerRecorder = ReturnType<typeof createAnswerRecorder>
 
 function resultOf(event: Extract<TurnEvent, { type: 'tool_result' }>): ToolResult {
-  if (event.success) return { toolCallId: event.toolCallId, name: event.name, result: event.result }
-  const { type: _type, success: _success, ...failed } = event
-  return failed
+  const { type: _type, success: _success, ...result } = event
+  if (!('resultPreview' in result)) return result
+  const { resultPreview: _preview, ...succeeded } = result
+  return succeeded
 }

@@ -6,8 +6,6 @@ import { httpStatusOf, ServerFailure } from './failure.ts'
 import type { AnswerBounds, ServerAddress } from './server-fetch.ts'
 import { createServerFetch } from './server-fetch.ts'
 
-export type CallResult = Sdk.CallToolResult
-
 export interface ClientLimits extends AnswerBounds {
   /** Milliseconds for connecting to the server, both transports together. */
   connectMs: number
@@ -35,8 +33,8 @@ export interface Connection {
   isClosed(): boolean
   /** Passes each page to `take` until that wants no more. @throws ServerFailure */
   listTools(take: (page: readonly unknown[]) => Promise<boolean>, signal: AbortSignal): Promise<void>
-  /** @throws ServerFailure, or ServerRefusal if the server answers the call with an error. */
-  callTool(call: OutgoingCall, signal: AbortSignal): Promise<CallResult>
+  /** The result as the server sent it. @throws ServerFailure, or ServerRefusal if the server answers the call with an error. */
+  callTool(call: OutgoingCall, signal: AbortSignal): Promise<unknown>
   /** Also ends the session on the server, if there is one. */
   close(): Promise<void>
 }
@@ -154,7 +152,8 @@ async function open(
     async listTools(take, signal) {
       if (hasTools) await listTools(client, limits, take, signal).catch(fail)
     },
-    callTool: (call, signal) => callTool(sdk, client, limits, call, signal).catch(fail),
+    callTool: async (call, signal) =>
+      way.takeResult(await callTool(sdk, client, limits, call, signal).catch(fail)),
     close: farewell,
   }
 }
@@ -201,9 +200,10 @@ const toolPageSchema: Sdk.StandardSchemaV1<unknown, ToolPage> = {
     version: 1,
     vendor: 'agentstead',
     validate(value) {
-      const { tools, nextCursor } = (value ?? {}) as Record<string, unknown>
-      if (!Array.isArray(tools)) return { issues: [{ message: 'tools is not a list' }] }
-      return { value: { tools, nextCursor: typeof nextCursor === 'string' ? nextCursor : undefined } }
+      const { tools, nextCursor } = Object(value)
+      if (!Array.isArray(tools ?? [])) return { issues: [{ message: 'tools is not a list' }] }
+      const isMore = typeof nextCursor === 'string' && nextCursor !== ''
+      return { value: { tools: tools ?? [], nextCursor: isMore ? nextCursor : undefined } }
     },
   },
 }
@@ -234,9 +234,9 @@ async function callTool(
   { callMs, maxCallMs }: ClientLimits,
   call: OutgoingCall,
   signal: AbortSignal,
-): Promise<CallResult> {
+): Promise<unknown> {
   try {
-    const result = await client.callTool(
+    return await client.callTool(
       { name: call.name, arguments: call.arguments },
       {
         signal,
@@ -248,7 +248,6 @@ async function callTool(
         toolDefinition: { name: call.name, inputSchema: call.parameters as Sdk.Tool['inputSchema'] },
       },
     )
-    return unmark(result)
   } catch (error) {
     if (error instanceof sdk.ProtocolError) throw new ServerRefusal(error.message)
     throw error

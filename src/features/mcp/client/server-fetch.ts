@@ -2,7 +2,8 @@ import { AppError } from '#platform/errors.ts'
 import { hasMoreValuesThan } from '#platform/json-values.ts'
 import { outboundFailed, toOutboundError } from '#platform/outbound/outbound-failure.ts'
 import { readBody } from '#platform/outbound/response-body.ts'
-import { markEvents, markNumbers } from './marked-numbers.ts'
+import { createCallResults } from './call-results.ts'
+import { withData } from './event-data.ts'
 import type { StreamBounds, StreamEnd } from './whole-events.ts'
 import { wholeEvents } from './whole-events.ts'
 
@@ -52,6 +53,7 @@ const maxErrorBytes = 64 * 1024
 export function createServerFetch(needs: Dependencies) {
   const { server, signal, bounds } = needs
   const observations: Observations = {}
+  const results = createCallResults()
   let streams = 0
 
   async function exchange(address: URL, init: RequestInit): Promise<Response> {
@@ -61,6 +63,7 @@ export function createServerFetch(needs: Dependencies) {
     if (server.token !== undefined) headers.set('authorization', `Bearer ${server.token}`)
     const signals = init.signal ? [signal, init.signal] : [signal]
     const request = { ...init, headers, redirect: 'manual' as const, signal: AbortSignal.any(signals) }
+    results.sent(init.body)
     const response = await needs.outboundFetch(address, request)
     if (response.status === 401 || response.status === 403) observations.refusal = refusalOf(response)
     return bounded(response, request.signal, requestIdOf(init))
@@ -82,7 +85,7 @@ export function createServerFetch(needs: Dependencies) {
           ? undefined
           : errorEvent(requestId, streamFailure(host, end).message)
       }
-      const events = markEvents(wholeEvents(body, bounds, lastWords))
+      const events = withData(wholeEvents(body, bounds, lastWords), results.read)
       return new Response(ReadableStream.from(events), { status, headers })
     }
     const limit = response.ok ? bounds.maxAnswerBytes : maxErrorBytes
@@ -91,7 +94,7 @@ export function createServerFetch(needs: Dependencies) {
     })
     const isTooLarge = content === undefined || hasMoreValuesThan(content, bounds.maxValues)
     if (isTooLarge && response.ok) throw tooLarge(host)
-    return new Response(content && markNumbers(content), { status, headers })
+    return new Response(content && results.read(new TextDecoder().decode(content)), { status, headers })
   }
 
   async function fetchFromServer(input: string | URL, init: RequestInit = {}): Promise<Response> {
@@ -104,7 +107,7 @@ export function createServerFetch(needs: Dependencies) {
     })
   }
 
-  return { fetch: fetchFromServer, observations }
+  return { fetch: fetchFromServer, observations, takeResult: results.take }
 }
 
 function refusalOf(response: Response): NonNullable<Observations['refusal']> {

@@ -48,7 +48,10 @@ export function createListing(secret: string | undefined) {
   /** Why the tool is left out; undefined if it is accepted. */
   function problemWith(definition: ToolDefinition | string): string | undefined {
     if (typeof definition === 'string') return definition
-    if (tools.has(definition.name)) return 'another tool of the server has the same name'
+    const known = tools.get(definition.name)
+    // A server may list a page twice, such as one whose cursor leads in a circle.
+    if (known?.hash === definition.hash) return undefined
+    if (known !== undefined) return 'another tool of the server has the same name'
     room -= JSON.stringify(definition.parameters).length
     if (room < 0) return 'the schemas of the tools are too large together'
     tools.set(definition.name, definition)
@@ -105,13 +108,10 @@ function definitionOf(raw: unknown, secret: string | undefined): ToolDefinition 
 }
 
 function parametersOf(schema: unknown): ToolParameters | undefined {
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return undefined
-  const {
-    type = 'object',
-    properties = {},
-    ...rest
-  } = withVisibleDescriptions(schema) as Record<string, unknown>
-  if (type !== 'object') return undefined
-  if (typeof properties !== 'object' || properties === null || Array.isArray(properties)) return undefined
-  return { type, properties: properties as Record<string, unknown>, ...rest }
+  // Without a schema, or with null in its place, a tool has no arguments.
+  if (typeof (schema ?? {}) !== 'object' || Array.isArray(schema)) return undefined
+  const { type, properties, ...rest } = withVisibleDescriptions(schema ?? {}) as Record<string, unknown>
+  const named = properties ?? {}
+  if ((type ?? 'object') !== 'object' || typeof named !== 'object' || Array.isArray(named)) return undefined
+  return { type: 'object', properties: named as Record<string, unknown>, ...rest }
 }

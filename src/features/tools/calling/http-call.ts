@@ -1,4 +1,5 @@
 import { AppError } from '#platform/errors.ts'
+import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import { readContent } from '#platform/outbound/read-content.ts'
 import { buildHttpRequest } from './build-request.ts'
@@ -27,13 +28,27 @@ export function createHttpCall(outbound: Outbound) {
     const { url, method, headers, body, secretHeaders, missingCredentials } = request
     const answer = await outbound.fetch(url, { ...limits, method, headers, body, secretHeaders, signal })
     const content = readContent(answer, secrets)
-    if (answer.status < 400) return { status: answer.status, body: content }
+    const next = nextSteps(answer.headers, createSecretFilter(secrets))
+    if (answer.status < 400)
+      return {
+        status: answer.status,
+        ...(next.length === 0 ? {} : { headers: Object.fromEntries(next) }),
+        body: content,
+      }
     const text = typeof content === 'string' ? content : JSON.stringify(content)
     throw new AppError(
       'TOOL_FAILED',
-      `The service answered with status ${answer.status}${hint(answer.status, missingCredentials)}: ${text.slice(0, shownCharacters)}`,
+      `The service answered with status ${answer.status}${hint(answer.status, missingCredentials)}${next.map(([name, value]) => `, ${name}: ${value}`).join('')}: ${text.slice(0, shownCharacters)}`,
     )
   }
+}
+
+/** Headers that say what to do next. */
+function nextSteps(headers: Headers, hide: (text: string) => string): [string, string][] {
+  return ['location', 'link', 'retry-after'].flatMap(name => {
+    const value = headers.get(name)
+    return value === null ? [] : [[name, hide(value).slice(0, shownCharacters)] satisfies [string, string]]
+  })
 }
 
 export type HttpCaller = ReturnType<typeof createHttpCall>

@@ -1,5 +1,5 @@
 import type { Document } from 'yaml'
-import { LineCounter, parseDocument, visit } from 'yaml'
+import { isMap, isPair, LineCounter, parseDocument, visit } from 'yaml'
 import { decimalOf } from '#platform/decimal.ts'
 import { mayBeInexact, parseJson } from '#platform/exact-json.ts'
 import { limits } from './limits.ts'
@@ -42,7 +42,7 @@ function parseYaml(text: string): ParsedText {
     const document = parseDocument(text, options)
     const [problem] = document.errors
     if (problem === undefined) {
-      if (mayBeInexact(text)) keepNumbers(document)
+      keepSpelling(document, mayBeInexact(text))
       return { ok: true, value: document.toJS({ maxAliasCount: limits.aliases }) }
     }
     const { line, col } = lineCounter.linePos(problem.pos[0])
@@ -52,15 +52,29 @@ function parseYaml(text: string): ParsedText {
   }
 }
 
-/** Numbers that are written as in JSON keep their value. */
-function keepNumbers(document: Document): void {
+/** Numbers that are written as in JSON keep their value; those in the place of texts, such as `default: 1.0`, their spelling. */
+function keepSpelling(document: Document, mayBeInexact: boolean): void {
   visit(document, {
-    Scalar(_key, node) {
+    Scalar(_key, node, path) {
       const { value, source = '' } = node
-      if (typeof value === 'number' && /^-?\d/.test(source) && decimalOf(source))
+      if (typeof value === 'string' || value === null) return
+      if (isPlaceOfText(path)) node.value = source
+      else if (mayBeInexact && typeof value === 'number' && /^-?\d/.test(source) && decimalOf(source))
         node.value = parseJson(source)
     },
   })
+}
+
+/** The version of the document, a value of a schema of texts, or one of a variable of a server. */
+function isPlaceOfText(path: readonly unknown[]): boolean {
+  const keys = path
+    .filter(isPair)
+    .slice(-4)
+    .map(({ key }) => String(key))
+  const keyword = keys.at(-1) ?? ''
+  if (keys.length === 1 && keyword === 'openapi') return true
+  if (!['default', 'enum', 'const', 'example', 'examples'].includes(keyword)) return false
+  return keys.join().startsWith('servers,variables,') || path.findLast(isMap)?.get('type') === 'string'
 }
 
 function notYaml(reason: string): ParsedText {

@@ -1,9 +1,11 @@
+import { isTextual } from '#platform/outbound/read-content.ts'
 import type { BodyKind } from '../calling/encode-body.ts'
 import { bodyKindOf } from '../calling/encode-body.ts'
 import type { FormField, Method, RequestBody } from '../calling/http-configuration.ts'
+import type { JsonRecord } from '../calling/values.ts'
 import { isRecord, ownValue } from '../calling/values.ts'
 import { isCleanName } from './clean-text.ts'
-import { entriesOf } from './convert-schema.ts'
+import { entriesOf, listOf } from './convert-schema.ts'
 import type { References } from './references.ts'
 
 /** The body of an operation, before it gets the name of an argument. */
@@ -81,7 +83,11 @@ function schemaFor(kind: BodyKind, { mediaType, content }: { mediaType: string; 
 function fieldsOf(references: References, schema: unknown, content: unknown): FormField[] {
   const encoding = ownValue(content, 'encoding')
   const files = new Set(fileNames(references, schema))
-  const names = new Set([...entriesOf(encoding).map(([name]) => name), ...files])
+  const encoded = entriesOf(encoding)
+  for (const [name, { contentType }] of encoded as [string, { contentType?: unknown }][])
+    if (typeof contentType === 'string' && contentType.split(',').every(type => !isTextual(type)))
+      files.add(name)
+  const names = new Set([...encoded.map(([name]) => name), ...files])
   return [...names]
     .filter(name => isCleanName(name))
     .slice(0, 200)
@@ -104,24 +110,33 @@ function fieldOf(name: string, encoding: unknown, isFile: boolean): FormField {
   }
 }
 
-function fileNames(references: References, schema: unknown): string[] {
+const combining = ['allOf', 'anyOf', 'oneOf']
+/** Combinations and lists within each other that are looked into. */
+const maxDepth = 8
+
+/** The schema, and those that it is combined of. */
+function partsOf(references: References, schema: unknown, depth = maxDepth): JsonRecord[] {
   const found = references.resolve(schema)
-  if (!found.ok) return []
-  return entriesOf(ownValue(found.value, 'properties'))
-    .filter(([, property]) => isBinary(references, property))
+  if (depth < 0 || !found.ok || !isRecord(found.value)) return []
+  const { value } = found
+  const inner = combining.flatMap(keyword => listOf(value[keyword]))
+  return [value, ...inner.flatMap(part => partsOf(references, part, depth - 1))]
+}
+
+function fileNames(references: References, schema: unknown): string[] {
+  return partsOf(references, schema)
+    .flatMap(part => entriesOf(ownValue(part, 'properties')))
+    .filter(([, property]) => isFile(references, property))
     .map(([name]) => name)
 }
 
-function isBinary(references: References, property: unknown): boolean {
-  const found = references.resolve(property)
-  if (!found.ok || !isRecord(found.value)) return false
-  const items = ownValue(found.value, 'items')
-  if (items !== undefined) {
-    const item = references.resolve(items)
-    return item.ok && ownValue(item.value, 'format') === 'binary'
-  }
-  return (
-    ownValue(found.value, 'format') === 'binary' ||
-    ownValue(found.value, 'contentMediaType') === 'application/octet-stream'
-  )
+/** A file, or a list of files; a text that encodes one is none. */
+function isFile(references: References, property: unknown, depth = maxDepth): boolean {
+  return partsOf(references, property, depth).some(part => {
+    const { format, contentMediaType, contentEncoding, items, type } = part
+    if (format === 'binary' || type === 'file') return true
+    if (typeof contentMediaType === 'string' && contentEncoding === undefined)
+      return !isTextual(contentMediaType)
+    return depth > 0 && items !== undefined && isFile(references, items, depth - 1)
+  })
 }

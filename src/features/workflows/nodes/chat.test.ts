@@ -77,7 +77,7 @@ describe('a question without a conversation', () => {
   })
 
   it('ends as an error if the model fails, or if there is no question', async () => {
-    model.next(refusal(400, 'no'))
+    model.next(refusal(401, 'no'))
     expect(await agent.runNode(chat('Hello'))).toMatchObject({ status: 'errored', error: expect.any(String) })
     expect(await agent.runNode(chat('{{gone}}'))).toMatchObject({
       status: 'errored',

@@ -1,0 +1,64 @@
+import { markNumber, parseJson, replaceNumbers } from '#platform/exact-json.ts'
+
+/**
+ * Takes the results of calls out of a server's messages, whatever they are: the library above would lose a whole result
+ * for one member that its schemas do not know, although the call was made. It gets an empty result that names the call.
+ */
+export function createCallResults() {
+  const open = new Set<string>()
+  const results = new Map<string, unknown>()
+
+  function without(message: Record<string, unknown>): object | undefined {
+    const { id, result, error } = message
+    const key = String(id)
+    if (!open.has(key) || Object(result).resultType === 'input_required') return undefined
+    const isRefusal = error !== undefined && error !== null
+    if (!isRefusal) results.set(key, result)
+    const answer = isRefusal ? { error: refusalOf(error) } : { result: standFor(key) }
+    return { jsonrpc: '2.0', id: Number(id), ...answer }
+  }
+
+  return {
+    /** To be called with each request, before it is sent. */
+    sent(body: unknown): void {
+      const { id, method } = typeof body === 'string' ? JSON.parse(body) : {}
+      if (method === 'tools/call') open.add(String(id))
+    },
+    /** The message for the library; numbers that a double would change are marked. */
+    read(json: string): string {
+      const message = open.size === 0 || !/"(result|error)"/.test(json) ? undefined : parsed(json)
+      const rest = message && without(message)
+      return rest === undefined ? replaceNumbers(json, markNumber) : JSON.stringify(rest)
+    },
+    /** The result that an empty one stands for. */
+    take(stand: unknown): unknown {
+      const key = String(Object(Object(stand).structuredContent).call)
+      const result = results.get(key)
+      open.delete(key)
+      results.delete(key)
+      return result
+    },
+  }
+}
+
+export type CallResults = ReturnType<typeof createCallResults>
+
+function standFor(call: string) {
+  return { resultType: 'complete', content: [], structuredContent: { call } }
+}
+
+/** The library reads errors of this form only. */
+function refusalOf(error: unknown): object {
+  const { code, message } = Object(error)
+  const text = typeof message === 'string' ? message : JSON.stringify(error)
+  return { code: Number.isInteger(code) ? code : -32_000, message: text }
+}
+
+function parsed(json: string): Record<string, unknown> | undefined {
+  try {
+    const message = parseJson(json)
+    return typeof message === 'object' && message !== null ? message : undefined
+  } catch {
+    return undefined
+  }
+}
