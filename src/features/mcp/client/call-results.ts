@@ -41,8 +41,6 @@ export function createCallResults() {
   }
 }
 
-export type CallResults = ReturnType<typeof createCallResults>
-
 function standFor(call: string) {
   return { resultType: 'complete', content: [], structuredContent: { call } }
 }

@@ -70,7 +70,7 @@ function inclusive(schema: Schema, limit: 'minimum' | 'maximum'): Schema {
   return { ...rest, [exclusive]: value }
 }
 
-export function typesOf(type: unknown): { type?: string | string[] } {
+function typesOf(type: unknown): { type?: string | string[] } {
   const names = [type]
     .flat()
     .map(name => String(name).toLowerCase())
