@@ -5,6 +5,15 @@ COPY package.json package-lock.json ./
 # The scripts of packages would only fetch another Node: the image has the right one.
 RUN npm ci --omit=dev --ignore-scripts
 
+# The web console is built with the packages for development, of which the image keeps none.
+FROM node:24-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY scripts ./scripts
+COPY console ./console
+RUN node scripts/build-console.ts
+
 FROM node:24-slim
 # Collects processes of browsers whose parents have ended, which Node does not.
 RUN apt-get update && apt-get install --yes --no-install-recommends tini && rm -rf /var/lib/apt/lists/*
@@ -13,6 +22,7 @@ ENV NODE_ENV=production
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY src ./src
+COPY --from=console /app/console/dist ./console/dist
 # Compiled code is kept beside the packages, as long as the container lives.
 RUN install --directory --owner=node --group=node --mode=700 /data node_modules/.cache/agentstead
 

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import type { FastifyRequest } from 'fastify'
 import type { Configuration } from '#configuration/configuration.ts'
 import { createAccess } from '#features/access/access.feature.ts'
@@ -30,6 +31,7 @@ import type { EventHandler } from '#platform/event-bus.ts'
 import type { DeclaredRoute } from '#platform/http/access.ts'
 import { requireDeclarations } from '#platform/http/access.ts'
 import type { App } from '#platform/http/app.ts'
+import { registerConsoleRoutes } from '#platform/http/console/console.routes.ts'
 import { refuseToStoreOnFullDisk } from '#platform/http/full-disk.ts'
 import { registerOpenApi } from '#platform/http/openapi/openapi.ts'
 import { registerOperationRoutes } from '#platform/http/openapi/operations.routes.ts'
@@ -45,6 +47,9 @@ import { eventJob, eventJobName } from '#platform/jobs/events.ts'
 const answersGraceMs = 5000
 const connectionsGraceMs = 1500
 const jobsGraceMs = 2000
+
+/** Where `npm ci` builds the web console. */
+const builtConsole = fileURLToPath(new URL('../console/dist', import.meta.url))
 
 export interface Service {
   app: App
@@ -115,7 +120,7 @@ function endpointsOf(routes: readonly DeclaredRoute[]): ReadonlySet<string> {
 export async function buildService(configuration: Configuration, environment: Environment): Promise<Service> {
   const infrastructure = await openInfrastructure(configuration, environment)
   try {
-    return await build(infrastructure)
+    return await build(infrastructure, environment.consoleFolder ?? builtConsole)
   } catch (error) {
     const ending = createEnding(infrastructure.log)
     await ending.attempt(() => infrastructure.runner.stop(jobsGraceMs))
@@ -124,7 +129,7 @@ export async function buildService(configuration: Configuration, environment: En
   }
 }
 
-async function build(infrastructure: Infrastructure): Promise<Service> {
+async function build(infrastructure: Infrastructure, consoleFolder: string): Promise<Service> {
   const { configuration, clock, log, startLag, disk, metrics, sharedCounts, version, runner } = infrastructure
   const { rateLimits, trustProxy, gateway, baseUrl } = configuration
   const { isSigned } = createSignedRequests(infrastructure)
@@ -138,7 +143,8 @@ async function build(infrastructure: Infrastructure): Promise<Service> {
   for (const feature of features.all) connect(feature, app, infrastructure)
   const { isReady } = features.agents.agents
   const isUsable = async () => !disk.problem && (await isReady())
-  registerOperationRoutes(app, { metrics, version, baseUrl, isReady: isUsable })
+  registerOperationRoutes(app, { metrics, isReady: isUsable })
+  registerConsoleRoutes(app, { folder: consoleFolder, version, baseUrl, isReady: isUsable })
   await app.ready()
   await runner.start()
   const caughtUp = Promise.all(features.all.map(feature => feature.start?.())).then(() => {})

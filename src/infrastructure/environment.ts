@@ -11,4 +11,6 @@ export interface Environment {
   log: Log
   createWorkerPool: CreateWorkerPool
   startLag?: () => LagMeasurement
+  /** Where the built web console is. */
+  consoleFolder?: string
 }

@@ -13,7 +13,7 @@ function listedUnder(heading: string): string[] {
 
 it.each([
   ['What the service runs on', manifest.dependencies],
-  ['What checks and tests it', manifest.devDependencies],
+  ['What builds the console, and checks and tests everything', manifest.devDependencies],
 ])('"%s" has one line for each dependency, in their order', (heading, dependencies) => {
   expect(listedUnder(heading)).toEqual(Object.keys(dependencies))
 })

@@ -10,7 +10,11 @@ export interface Addition {
 
 /** Routes that the service has although no row of the specification asks for them. */
 export const additions = [
-  { route: 'GET /', why: 'A person who opens the address learns what this is and how to begin.' },
+  { route: 'GET /', why: 'A person who opens the address finds the console, or how to build it.' },
+  { route: 'GET /a/*', why: 'Each view of the console has an address of its own.' },
+  { route: 'GET /assets/*', why: 'The console loads its scripts, styles and fonts from here.' },
+  { route: 'GET /theme.js', why: 'The console has its theme before anything is drawn.' },
+  { route: 'GET /icon.svg', why: 'Browsers show it beside the title of the console.' },
   { route: 'GET /healthz', why: 'A supervisor asks whether the process is alive.' },
   { route: 'GET /readyz', why: 'A load balancer asks whether requests can be sent here.' },
   { route: 'GET /metrics', why: 'Prometheus collects figures.' },

@@ -50,6 +50,7 @@ interface BuildOptions {
   environment?: Record<string, string>
   clock?: Clock
   startLag?: Environment['startLag']
+  consoleFolder?: string
   /** A folder that outlives the app, for tests that start it twice. */
   dataDirectory?: string
 }
@@ -68,6 +69,7 @@ export async function buildApp({
   clock = systemClock,
   dataDirectory,
   startLag = measureLag,
+  consoleFolder,
 }: BuildOptions = {}): Promise<TestApp> {
   const directory =
     dataDirectory === undefined ? makeTemporaryDirectory() : { path: dataDirectory, remove: () => {} }
@@ -83,6 +85,7 @@ export async function buildApp({
     log,
     createWorkerPool: keptThreads,
     startLag,
+    ...(consoleFolder === undefined ? {} : { consoleFolder }),
   })
   return {
     service,

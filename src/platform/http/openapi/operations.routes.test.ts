@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { bareServer } from '#test/support/bare-server.ts'
 import { testApp } from '#test/support/build-app.ts'
@@ -10,8 +9,6 @@ function server(isReady: () => Promise<boolean>) {
     routes: app =>
       registerOperationRoutes(app, {
         metrics: createMetrics(),
-        version: '1.2.3',
-        baseUrl: 'https://agents.example/<a>/',
         isReady,
       }),
   })
@@ -41,39 +38,6 @@ describe('a supervisor', () => {
     for (const path of ['/', '/healthz', '/readyz', '/metrics', '/openapi.json', '/docs/'])
       expect((await app.call('GET', path, { headers })).status).toBe(200)
     expect((await app.call('GET', '/api/agents', { headers })).status).toBe(401)
-  })
-})
-
-describe('a newcomer who opens the address', () => {
-  it('finds the state of the service, the first commands and the documentation', async () => {
-    const app = await testApp()
-    const address = await app.listen()
-    const { status, headers, body } = await app.call<string>('GET', '/')
-    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
-    expect(body).toMatch(/Version \d+\.\d+\.\d+: <strong>ready</)
-    expect(body.match(/<pre>curl [^<]*<\/pre>/g)).toHaveLength(3)
-    expect(body.split(`${address}/api/agents/default/`)).toHaveLength(4)
-    const links = [...body.matchAll(/href="([^"]*)"/g)].map(([, target = '']) => target)
-    expect(links).toEqual(['/docs/', '/openapi.json'])
-    for (const link of links) expect((await app.call('GET', link)).status).toBe(200)
-  })
-
-  it('is told when the service is not ready', async () => {
-    const bare = await server(() => Promise.reject(new Error('the database is away')))
-    expect((await bare.call({ url: '/' })).body).toContain('not ready')
-  })
-
-  it('gets a page that loads nothing, and has nothing on it that the request has named', async () => {
-    const bare = await server(async () => true)
-    const { headers, body } = await bare.call({
-      url: '/?<script>',
-      headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: 'https://evil.example' },
-    })
-    expect(body).not.toMatch(/evil|<script|https?:\/\/(?!agents\.example\/%3Ca%3E\/api)|src=/)
-    const style = /<style>(.*)<\/style>/s.exec(body)?.[1] ?? ''
-    expect(headers['content-security-policy']).toBe(
-      `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-    )
   })
 })
 

@@ -4,7 +4,6 @@ import type { Metrics } from '../../metrics.ts'
 import type { App } from '../app.ts'
 import type { KeptFile } from '../responses/kept-file.ts'
 import { keepFile, sendKept } from '../responses/kept-file.ts'
-import { startPage, startPagePolicy } from '../start-page.ts'
 import { createApiReference } from './api-reference.ts'
 import { openApiDocument } from './openapi.ts'
 
@@ -17,30 +16,12 @@ const referencePath = '/docs'
 
 interface Dependencies {
   metrics: Metrics
-  version: string
-  /** The service's public address; undefined for the one that it listens on. */
-  baseUrl: string | undefined
   /** Whether the service can do its work; throws or is false while it can't. */
   isReady(): Promise<boolean>
 }
 
 /** Routes for operators: health, readiness, metrics and the description of the API. */
-export function registerOperationRoutes(
-  app: App,
-  { metrics, version, baseUrl, isReady }: Dependencies,
-): void {
-  app.route({
-    method: 'GET',
-    url: '/',
-    config: open,
-    handler: async (_request, reply) => {
-      const address = baseUrl ?? (app.server.listening ? app.listeningOrigin : 'http://localhost')
-      const ready = await isReady().catch(() => false)
-      reply.header('content-security-policy', startPagePolicy).type('text/html; charset=utf-8')
-      return reply.send(startPage({ version, address, ready }))
-    },
-  })
-
+export function registerOperationRoutes(app: App, { metrics, isReady }: Dependencies): void {
   app.route({
     method: 'GET',
     url: '/healthz',

@@ -13,9 +13,13 @@ export function keepFile(contentType: string, body: Buffer): KeptFile {
   return { contentType, body, etag: `"${hash('sha256', body, 'base64url')}"` }
 }
 
-/** Sends the file, or only that the client has it already. Caches may keep it, and revalidate before they use it. */
-export function sendKept(reply: FastifyReply, { contentType, body, etag }: KeptFile): FastifyReply {
-  reply.header('Cache-Control', 'no-cache').header('ETag', etag)
+/** Sends the file, or only that the client has it already. By default, caches may keep it and revalidate before they use it. */
+export function sendKept(
+  reply: FastifyReply,
+  { contentType, body, etag }: KeptFile,
+  cacheControl = 'no-cache',
+): FastifyReply {
+  reply.header('Cache-Control', cacheControl).header('ETag', etag)
   const known = reply.request.headers['if-none-match'] ?? ''
   if (known === '*' || known.includes(etag)) return reply.code(304).send()
   return reply.header('Content-Type', contentType).send(body)

@@ -6,7 +6,10 @@ const style =
 /** The page loads nothing, runs nothing, and can't be framed; only its own style counts. */
 export const startPagePolicy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-/** The page of a person who opens the service in a browser. `address` is that of the service, and nothing of the request. */
+/**
+ * The page of a person who opens the service in a browser while the console is not built. `address` is that of the service,
+ * and nothing of the request.
+ */
 export function startPage({ version, address, ready }: { version: string; address: string; ready: boolean }) {
   // In this form it has none of the characters that open an element.
   const agent = new URL(`${address.replace(/\/$/, '')}/api/agents/default`).href
@@ -18,6 +21,8 @@ export function startPage({ version, address, ready }: { version: string; addres
 <h1>agentstead</h1>
 <p>This service hosts AI agents: they chat, answer from your documents, and act through tools.</p>
 <p>Version ${version}: <strong>${ready ? 'ready' : 'not ready, see the log'}</strong></p>
+<h2>The web console is not built</h2>
+<p>Run <code>npm ci</code> in the folder of the service, or <code>npm run prepare</code> where packages for development are installed, and reload this page.</p>
 <h2>First commands</h2>
 <p>Give the agent <code>default</code> a document, see whether it is <code>ready</code>, and ask something:</p>
 <pre>curl -F type=file -F name=Manual -F file=@manual.pdf ${agent}/sources</pre>

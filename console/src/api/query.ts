@@ -1,0 +1,134 @@
+import type { QueryKey } from '@tanstack/react-query'
+import {
+  infiniteQueryOptions,
+  QueryClient,
+  queryOptions,
+  useInfiniteQuery,
+  useMutation,
+} from '@tanstack/react-query'
+import { send } from './client.ts'
+import { onReconnect } from './connection.ts'
+import type { ApiRequest } from './request.ts'
+
+/** Data are fresh until a change is reported (`changes.ts`), or for this long, in milliseconds. */
+const freshMs = 60_000
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: { staleTime: freshMs, retry: false, refetchOnWindowFocus: false, refetchOnReconnect: false },
+  },
+})
+onReconnect(() => void queryClient.invalidateQueries())
+
+const keyOf = ({ path, query = {} }: ApiRequest): QueryKey => [path, query]
+
+/** A request as a query: `useQuery(query(get<Agent>(…)))`. Its key is the path, then the parameters. */
+export function query<Answer>(request: ApiRequest<Answer>, options: { isShown?: boolean } = {}) {
+  return queryOptions({
+    queryKey: keyOf(request),
+    queryFn: ({ signal }) => send(request, { signal, ...options }),
+  })
+}
+
+interface ListMeta {
+  total: number
+  next_cursor?: string | null
+}
+
+/** What a list in `ui/list.tsx` shows. */
+export interface Rows<Row> {
+  /** Undefined until the first page has arrived. */
+  rows: Row[] | undefined
+  total: number | undefined
+  error: Error | null
+  /** Loads the next page; undefined at the end. */
+  loadMore: (() => void) | undefined
+}
+
+type Page<Row> = { meta: ListMeta } & Record<string, Row[] | ListMeta>
+
+/** The query of a list by its cursor, 100 rows a page; `name` is the key of the rows in the answer. */
+export function listQuery<Row>(request: ApiRequest, name: string) {
+  return infiniteQueryOptions({
+    queryKey: [...keyOf(request), 'pages'],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) =>
+      send<Page<Row>>(
+        { ...request, query: { limit: 100, ...request.query, cursor: pageParam } } as ApiRequest<Page<Row>>,
+        { signal },
+      ),
+    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+    select: ({ pages }) => ({
+      rows: pages.flatMap(page => page[name] as Row[]),
+      total: pages[0]?.meta.total,
+    }),
+  })
+}
+
+/** A list that is loaded as it is scrolled: `useRows<Tool>(get(path), 'tools')`. */
+export function useRows<Row>(request: ApiRequest, name: string): Rows<Row> {
+  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    listQuery<Row>(request, name),
+  )
+  const loadMore = hasNextPage && !isFetchingNextPage ? () => void fetchNextPage() : undefined
+  return { rows: data?.rows, total: data?.total, error, loadMore }
+}
+
+interface ChangeOptions<Answer> {
+  /** Paths whose queries, and those below, are fetched again afterwards. */
+  changes: readonly string[]
+  onDone?(answer: Answer): void
+}
+
+/** A request that changes something: `const save = useChange((body: New) => post<Tool>(path, { body }), { changes: [path] })`. */
+export function useChange<Input, Answer>(
+  requestOf: (input: Input) => ApiRequest<Answer>,
+  { changes, onDone }: ChangeOptions<Answer>,
+) {
+  return useMutation({
+    mutationFn: (input: Input) => send(requestOf(input)),
+    async onSuccess(answer) {
+      onDone?.(answer)
+      await invalidate(...changes)
+    },
+  })
+}
+
+/** Fetches the queries of these paths, and of those below, again: at once where they are shown. */
+export function invalidate(...paths: readonly string[]): Promise<void> {
+  const isBelow = (key: string) =>
+    paths.some(path => key === path || key.startsWith(path.endsWith('/') ? path : `${path}/`))
+  return queryClient.invalidateQueries({ predicate: ({ queryKey }) => isBelow(String(queryKey[0])) })
+}
+
+/** Changes what a query holds before the server has answered; returns how to undo that. */
+export function patch<Answer>(request: ApiRequest<Answer>, change: (old: Answer) => Answer): () => void {
+  return patchKey(keyOf(request), change)
+}
+
+/** The same for one row of every list of this path. */
+export function patchRows<Row>(
+  path: string,
+  name: string,
+  change: (rows: readonly Row[]) => readonly Row[],
+): () => void {
+  const entries = queryClient.getQueriesData<{ pages: Page<Row>[] }>({
+    predicate: ({ queryKey }) => queryKey[0] === path && queryKey[2] === 'pages',
+  })
+  const undo = entries.map(([key]) =>
+    patchKey<{ pages: Page<Row>[] }>(key, old => ({
+      ...old,
+      pages: old.pages.map(page => ({ ...page, [name]: change(page[name] as Row[]) }) as Page<Row>),
+    })),
+  )
+  return () => {
+    for (const one of undo) one()
+  }
+}
+
+function patchKey<Data>(key: QueryKey, change: (old: Data) => Data): () => void {
+  const before = queryClient.getQueryData<Data>(key)
+  if (before === undefined) return () => {}
+  queryClient.setQueryData<Data>(key, change(before))
+  return () => queryClient.setQueryData<Data>(key, before)
+}

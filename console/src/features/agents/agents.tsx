@@ -1,0 +1,106 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { AgentRow } from '#console/api/caller.ts'
+import { listQuery, patchRows, queryClient, useChange, useRows } from '#console/api/query.ts'
+import { useText } from '#console/i18n/text.ts'
+import { Button } from '#console/ui/button.tsx'
+import { confirm } from '#console/ui/confirm.tsx'
+import { Empty } from '#console/ui/empty.tsx'
+import { Heading } from '#console/ui/heading.tsx'
+import type { Column } from '#console/ui/list.tsx'
+import { List } from '#console/ui/list.tsx'
+import { Menu } from '#console/ui/menu.tsx'
+import { Num } from '#console/ui/number.tsx'
+import { Status } from '#console/ui/status.tsx'
+import { Time } from '#console/ui/time.tsx'
+import { toast, toastError } from '#console/ui/toast.tsx'
+import { AgentForm } from './agent-form.tsx'
+import { agentsPath, changeAgent, deleteAgent, listAgents } from './requests.ts'
+import { text } from './text.ts'
+
+export const prefetch = () => queryClient.prefetchInfiniteQuery(listQuery<AgentRow>(listAgents(), 'agents'))
+
+const tones = { active: 'good', paused: 'warn', disabled: 'plain' } as const
+
+/** All agents of the caller: create, rename, pause and delete them. */
+export default function Agents() {
+  const t = useText(text)
+  const navigate = useNavigate()
+  const { create } = useSearch({ strict: false }) as { create?: number }
+  const [edited, setEdited] = useState<AgentRow>()
+  const rows = useRows<AgentRow>(listAgents(), 'agents')
+  const createNew = (isOpen: boolean) => void navigate({ to: '.', search: isOpen ? { create: 1 } : {} })
+
+  const columns: Column<AgentRow>[] = [
+    { title: t.name, cell: ({ name }) => <b>{name}</b> },
+    { title: t.description, cell: ({ description }) => description },
+    { title: t.owner, cell: ({ owner_email }) => owner_email },
+    { title: t.status, cell: ({ status }) => <Status tone={tones[status]}>{t.states[status]}</Status> },
+    { title: t.changed, cell: ({ updated_at }) => <Time at={updated_at} /> },
+    {
+      title: t.actions,
+      isTitleHidden: true,
+      isAtEnd: true,
+      cell: agent => agent.id !== 'default' && <Actions agent={agent} onEdit={() => setEdited(agent)} />,
+    },
+  ]
+
+  return (
+    <div className="page">
+      <Heading title={t.agents} detail={rows.total !== undefined && <Num value={rows.total} />}>
+        <Button kind="primary" icon="plus" onClick={() => createNew(true)}>
+          {t.create}
+        </Button>
+      </Heading>
+      <List
+        {...rows}
+        label={t.agents}
+        columns={columns}
+        keyOf={({ id }) => id}
+        linkOf={({ id }) => `/a/${encodeURIComponent(id)}/home`}
+        empty={<Empty title={t.none} text={t.noneText} />}
+      />
+      {create !== undefined && <AgentForm onClose={() => createNew(false)} />}
+      {edited && <AgentForm agent={edited} onClose={() => setEdited(undefined)} />}
+    </div>
+  )
+}
+
+function Actions({ agent, onEdit }: { agent: AgentRow; onEdit(): void }) {
+  const t = useText(text)
+  const { name, id, status } = agent
+  const change = useChange(changeAgent, { changes: [agentsPath] })
+  const removal = useChange(deleteAgent, { changes: [agentsPath], onDone: () => toast(t.removed(name)) })
+  const isActive = status === 'active'
+
+  /** Shown at once, and taken back if the server refuses. */
+  function toggle() {
+    const next = isActive ? ('paused' as const) : ('active' as const)
+    const undo = patchRows<AgentRow>(agentsPath, 'agents', rows =>
+      rows.map(row => (row.id === id ? { ...row, status: next } : row)),
+    )
+    change
+      .mutateAsync({ id, status: next })
+      .then(() => toast(isActive ? t.isPaused(name) : t.isActive(name)))
+      .catch(error => {
+        undo()
+        toastError(error)
+      })
+  }
+
+  async function remove() {
+    const question = { title: t.removeTitle(name), text: t.removeText, action: t.remove, typed: name }
+    if (await confirm({ ...question, isDangerous: true })) removal.mutate(id, { onError: toastError })
+  }
+
+  return (
+    <Menu
+      button={{ kind: 'quiet', icon: 'more', label: t.actionsOf(name) }}
+      items={[
+        { label: t.edit, icon: 'edit', run: onEdit },
+        { label: isActive ? t.pause : t.resume, icon: isActive ? 'pause' : 'play', run: toggle },
+        { label: t.remove, icon: 'trash', isDangerous: true, run: () => void remove() },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,30 @@
+import type { Feature } from '#console/shell/feature.ts'
+
+const feature: Feature = {
+  views: [
+    {
+      path: 'home',
+      title: { en: 'Overview', de: 'Übersicht' },
+      needs: 'read',
+      load: () => import('./home.tsx'),
+      rail: { group: 'talk', order: 0, icon: 'home', key: 'o' },
+    },
+    {
+      path: 'agents',
+      title: { en: 'Agents', de: 'Agenten' },
+      needs: 'any',
+      load: () => import('./agents.tsx'),
+      rail: { group: 'setUp', order: 0, icon: 'agents', key: 'a' },
+    },
+  ],
+  commands: [
+    {
+      id: 'create-agent',
+      title: { en: 'Create an agent', de: 'Agenten anlegen' },
+      icon: 'plus',
+      needs: 'any',
+      to: 'agents?create=1',
+    },
+  ],
+}
+export default feature

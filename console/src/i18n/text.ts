@@ -1,0 +1,62 @@
+import { createStore, useStore } from '#console/api/store.ts'
+
+export const languages = { en: 'English', de: 'Deutsch' } as const
+export type Language = keyof typeof languages
+type Other = Exclude<Language, 'en'>
+
+const storageKey = 'language'
+
+/** Chosen before, else the first of the browser's languages that there is. */
+function preferred(): Language {
+  const wished = [localStorage.getItem(storageKey), ...navigator.languages]
+  const found = wished.map(one => one?.slice(0, 2)).find(one => one !== undefined && one in languages)
+  return (found ?? 'en') as Language
+}
+
+/** The language of what is shown; set by `chooseLanguage`. */
+export const language = createStore<Language>(preferred())
+
+/** Texts of a view in all languages: English is a part of the view, the others are loaded when they are needed. */
+export interface Text<Messages> {
+  current(): Messages
+}
+
+interface Loadable {
+  load(wanted: Language): Promise<void>
+}
+const loadable: Loadable[] = []
+
+/**
+ * Declares the texts of a view: `export const text = defineText(en, { de: () => import('./de.ts') })`. A message is a string, or
+ * a function whose arguments it holds, so that plurals and order are each language's own.
+ */
+export function defineText<Messages>(
+  en: Messages,
+  others: Record<Other, () => Promise<{ default: Messages }>>,
+): Text<Messages> {
+  const loaded: Partial<Record<Language, Messages>> = { en }
+  loadable.push({
+    async load(wanted) {
+      if (wanted !== 'en') loaded[wanted] ??= (await others[wanted]()).default
+    },
+  })
+  return { current: () => loaded[language.get()] ?? en }
+}
+
+/** Loads what was declared so far in the current language: before a view is shown. */
+export async function loadTexts(wanted = language.get()): Promise<void> {
+  await Promise.all(loadable.map(one => one.load(wanted)))
+}
+
+export async function chooseLanguage(wanted: Language): Promise<void> {
+  await loadTexts(wanted)
+  localStorage.setItem(storageKey, wanted)
+  document.documentElement.lang = wanted
+  language.set(wanted)
+}
+
+/** The messages of a view in the current language. */
+export function useText<Messages>(text: Text<Messages>): Messages {
+  useStore(language)
+  return text.current()
+}

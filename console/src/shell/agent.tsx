@@ -1,0 +1,52 @@
+import { createContext, useContext } from 'react'
+import type { Ability, AgentRow, Caller, OwnEntry } from '#console/api/caller.ts'
+import { abilitiesOn, agentsQuery, callerQuery, ownAgentsQuery } from '#console/api/caller.ts'
+import { queryClient } from '#console/api/query.ts'
+import { path } from '#console/api/request.ts'
+
+/** The agent whose views are shown, and what the caller may do with it. */
+export interface Agent extends AgentRow {
+  /** Begins the path of each call: `${agent.api}/sources`. */
+  api: string
+  /** Begins the address of each view: `${agent.home}/knowledge`. */
+  home: string
+  may(ability: Ability): boolean
+}
+
+interface Known {
+  caller: Caller | undefined
+  agents: readonly AgentRow[] | undefined
+  own: readonly OwnEntry[] | undefined
+}
+
+/** Undefined if there is none of that id, or the caller has no access to it. */
+export function agentOf(id: string, { caller, agents, own = [] }: Known): Agent | undefined {
+  const row = agents?.find(agent => agent.id === id)
+  if (row === undefined || caller === undefined) return undefined
+  const abilities = abilitiesOn(id, own, caller)
+  return {
+    ...row,
+    api: path`/api/agents/${id}`,
+    home: path`/a/${id}`,
+    may: ability => abilities.includes(ability),
+  }
+}
+
+/** Loads who calls, and the agents. */
+export async function loadAgent(id: string): Promise<Agent | undefined> {
+  const [caller, { agents }, { agents: own }] = await Promise.all([
+    queryClient.ensureQueryData(callerQuery),
+    queryClient.ensureQueryData(agentsQuery),
+    queryClient.ensureQueryData(ownAgentsQuery),
+  ])
+  return agentOf(id, { caller, agents, own })
+}
+
+export const AgentContext = createContext<Agent | undefined>(undefined)
+
+/** The agent whose views are shown. */
+export function useAgent(): Agent {
+  const agent = useContext(AgentContext)
+  if (agent === undefined) throw new Error('This component is rendered outside of an agent’s views.')
+  return agent
+}

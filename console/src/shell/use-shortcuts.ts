@@ -1,0 +1,42 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { useAgent } from './agent.tsx'
+import type { Overlay } from './agent-frame.tsx'
+import { railViews } from './feature.ts'
+import { singleKeys } from './preferences.ts'
+
+/** After G, the letter of a view counts for so long, in milliseconds. */
+const secondKeyMs = 1500
+
+/** Keys that work in all views. Single letters never count while a person writes or a dialog is open. */
+export function useShortcuts(onOpen: (overlay: Overlay) => void): void {
+  const agent = useAgent()
+  const navigate = useNavigate()
+  useEffect(() => {
+    let pressedG = 0
+    function press(event: KeyboardEvent): void {
+      const key = event.key.toLowerCase()
+      if (event.ctrlKey || event.metaKey) {
+        if (key !== 'k') return
+        event.preventDefault()
+        onOpen('commands')
+      } else if (!isBusy(event)) pressSingle(key, event.timeStamp)
+    }
+    function pressSingle(key: string, at: number): void {
+      if (key === '?') onOpen('shortcuts')
+      const isSecond = at - pressedG < secondKeyMs
+      pressedG = key === 'g' ? at : 0
+      const view = railViews.find(({ rail, needs }) => rail.key === key && agent.may(needs))
+      if (isSecond && view) void navigate({ to: `${agent.home}/${view.path}` })
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [agent, navigate, onOpen])
+}
+
+function isBusy({ target, altKey }: KeyboardEvent): boolean {
+  const isWriting =
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches('input, textarea, select, canvas'))
+  return altKey || isWriting || singleKeys.get() === 'off' || document.querySelector('dialog[open]') !== null
+}

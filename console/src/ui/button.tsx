@@ -1,0 +1,40 @@
+import { Link } from '@tanstack/react-router'
+import type { ComponentProps, ReactNode } from 'react'
+import type { IconName } from './icon.tsx'
+import { Icon } from './icon.tsx'
+
+interface Looks {
+  kind?: 'plain' | 'primary' | 'quiet' | 'danger'
+  icon?: IconName
+  /** For a button that shows its icon alone. */
+  label?: string
+  children?: ReactNode
+}
+
+export type ButtonProps = Looks & Omit<ComponentProps<'button'>, 'aria-label'>
+
+function classOf({ kind = 'plain', children, label }: Looks, more = ''): string {
+  const isIcon = children === undefined && label !== undefined
+  return `btn ${kind}${isIcon ? ' icon-only' : ''} ${more}`.trim()
+}
+
+/** A button with a verb on it. With `label` and without children it shows its icon alone. */
+export function Button({ kind, icon, label, className, children, type = 'button', ...rest }: ButtonProps) {
+  const looks = { kind, label, children } as Looks
+  return (
+    <button {...rest} type={type} className={classOf(looks, className)} aria-label={label} title={label}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  )
+}
+
+/** A link to another view that looks like a button. */
+export function LinkButton({ to, kind, icon, label, children }: Looks & { to: string }) {
+  return (
+    <Link to={to} className={classOf({ kind, label, children } as Looks)} aria-label={label} title={label}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </Link>
+  )
+}

@@ -1,0 +1,64 @@
+import type { ReactNode, RefObject } from 'react'
+import { useEffect, useId, useRef } from 'react'
+import { frameText } from '#console/i18n/frame-text.ts'
+import { useText } from '#console/i18n/text.ts'
+import { Button } from './button.tsx'
+
+interface DialogProps {
+  title: string
+  onClose(): void
+  /** Buttons at the foot. */
+  actions?: ReactNode
+  /** Wider than a form needs. */
+  isWide?: boolean
+  children: ReactNode
+}
+
+/** A dialog over the view: it holds the focus, closes by Escape and gives the focus back. Shown as long as it is rendered. */
+export function Dialog({ title, onClose, actions, isWide = false, children }: DialogProps) {
+  const t = useText(frameText)
+  const id = useId()
+  const dialog = useModal(onClose)
+  return (
+    <dialog ref={dialog} className={`dialog${isWide ? ' wide' : ''}`} aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        <Button kind="quiet" icon="close" label={t.close} onClick={onClose} />
+      </header>
+      {children}
+      {actions && <footer className="actions">{actions}</footer>}
+    </dialog>
+  )
+}
+
+/** Opens a `<dialog>` while it is rendered, and reports when the person closes it, also by a click on the backdrop. */
+export function useModal(onClose: () => void): RefObject<HTMLDialogElement | null> {
+  const ref = useRef<HTMLDialogElement>(null)
+  const close = useRef(onClose)
+  close.current = onClose
+  useEffect(() => {
+    const dialog = ref.current
+    if (dialog === null) return
+    dialog.showModal()
+    const cancel = (event: Event) => {
+      event.preventDefault()
+      close.current()
+    }
+    const press = (event: MouseEvent) => {
+      if (event.target === dialog && isOutside(dialog, event)) close.current()
+    }
+    dialog.addEventListener('cancel', cancel)
+    dialog.addEventListener('pointerdown', press)
+    return () => {
+      dialog.removeEventListener('cancel', cancel)
+      dialog.removeEventListener('pointerdown', press)
+      dialog.close()
+    }
+  }, [])
+  return ref
+}
+
+function isOutside(dialog: HTMLElement, { clientX, clientY }: MouseEvent): boolean {
+  const { left, right, top, bottom } = dialog.getBoundingClientRect()
+  return clientX < left || clientX > right || clientY < top || clientY > bottom
+}

@@ -1,0 +1,34 @@
+import type { ReactNode } from 'react'
+import { frameText } from '#console/i18n/frame-text.ts'
+import { useText } from '#console/i18n/text.ts'
+import { Button } from './button.tsx'
+
+interface EmptyProps {
+  title: string
+  text?: ReactNode
+  /** The first thing to do. */
+  children?: ReactNode
+}
+
+/** A place without content, which offers the first action. */
+export function Empty({ title, text, children }: EmptyProps) {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      {text !== undefined && <p>{text}</p>}
+      {children && <div className="actions">{children}</div>}
+    </div>
+  )
+}
+
+/** Says what failed, in the place of what can't be shown. */
+export function Problem({ error, onRetry }: { error: Error; onRetry?(): void }) {
+  const t = useText(frameText)
+  return (
+    <div role="alert">
+      <Empty title={t.failed} text={error.message}>
+        {onRetry && <Button onClick={onRetry}>{t.retry}</Button>}
+      </Empty>
+    </div>
+  )
+}

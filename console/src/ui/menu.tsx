@@ -1,0 +1,107 @@
+import type { KeyboardEvent, ReactNode } from 'react'
+import { useId, useRef } from 'react'
+import type { ButtonProps } from './button.tsx'
+import { Button } from './button.tsx'
+import type { IconName } from './icon.tsx'
+import { Icon } from './icon.tsx'
+
+export interface MenuItem {
+  label: string
+  icon?: IconName
+  isDangerous?: boolean
+  /** For an item that is one of several choices, or on or off. */
+  isChecked?: boolean
+  run(): void
+}
+
+interface MenuProps {
+  /** The button that opens it; give it `label` if it shows an icon alone. */
+  button: Omit<ButtonProps, 'onClick' | 'popoverTarget' | 'id'>
+  items: readonly (MenuItem | undefined | false)[]
+  /** Stands above the items. */
+  children?: ReactNode
+}
+
+/** A button that opens a menu: arrows, Home, End and first letters move in it, Escape closes it. */
+export function Menu({ button, items, children }: MenuProps) {
+  const id = useId()
+  const popup = useRef<HTMLDivElement>(null)
+  const opener = useRef<HTMLButtonElement>(null)
+  const shown = items.filter(item => item !== undefined && item !== false)
+  return (
+    <>
+      <Button {...button} ref={opener} popoverTarget={id} aria-haspopup="menu" />
+      <div
+        ref={popup}
+        id={id}
+        popover="auto"
+        role="menu"
+        tabIndex={-1}
+        aria-label={button.label}
+        className="popup"
+        onKeyDown={moveByKeys}
+        onToggle={({ newState }) => {
+          opener.current?.setAttribute('aria-expanded', String(newState === 'open'))
+          if (newState !== 'open' || popup.current === null) return
+          placeBeside(popup.current, opener.current)
+          itemsOf(popup.current)[0]?.focus()
+        }}
+      >
+        {children}
+        {shown.map(({ label, icon, isDangerous, isChecked, run }) => (
+          <button
+            key={label}
+            type="button"
+            {...(isChecked === undefined
+              ? menuItem
+              : { role: 'menuitemcheckbox', 'aria-checked': isChecked })}
+            tabIndex={-1}
+            className={`item${isDangerous ? ' danger' : ''}`}
+            onClick={() => {
+              popup.current?.hidePopover()
+              run()
+            }}
+          >
+            {isChecked !== undefined && <span className="tick">{isChecked && <Icon name="check" />}</span>}
+            {icon && <Icon name={icon} />}
+            {label}
+          </button>
+        ))}
+      </div>
+    </>
+  )
+}
+
+const menuItem = { role: 'menuitem' }
+const itemsOf = (menu: HTMLElement) => [...menu.querySelectorAll<HTMLElement>('[role^="menuitem"]')]
+
+/** Moves the focus in a menu, by the ARIA pattern. */
+function moveByKeys(event: KeyboardEvent<HTMLElement>): void {
+  const items = itemsOf(event.currentTarget)
+  const at = items.indexOf(document.activeElement as HTMLElement)
+  const target = targetOf(event.key, at, items)
+  if (event.key === 'Tab') event.currentTarget.hidePopover()
+  if (target === undefined) return
+  event.preventDefault()
+  target.focus()
+}
+
+function targetOf(key: string, at: number, items: readonly HTMLElement[]): HTMLElement | undefined {
+  if (key === 'ArrowDown') return items[(at + 1) % items.length]
+  if (key === 'ArrowUp') return items.at(at - 1)
+  if (key === 'Home') return items[0]
+  if (key === 'End') return items.at(-1)
+  if (key.length !== 1 || key === ' ') return undefined
+  const others = [...items.slice(at + 1), ...items.slice(0, at + 1)]
+  return others.find(item => item.textContent?.trim().toLowerCase().startsWith(key.toLowerCase()))
+}
+
+/** Browsers without CSS anchors: below the button, within the window. */
+function placeBeside(popup: HTMLElement, opener: HTMLElement | null): void {
+  if (opener === null || CSS.supports('position-area: block-end')) return
+  const { left, bottom, top } = opener.getBoundingClientRect()
+  const { width, height } = popup.getBoundingClientRect()
+  const isAbove = bottom + height > innerHeight && top > height
+  popup.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`
+  popup.style.top = `${isAbove ? top - height : bottom}px`
+}

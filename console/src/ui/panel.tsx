@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react'
+import { useEffect, useId, useRef } from 'react'
+import { frameText } from '#console/i18n/frame-text.ts'
+import { useText } from '#console/i18n/text.ts'
+import { Button } from './button.tsx'
+
+interface PanelProps {
+  title: ReactNode
+  onClose(): void
+  children: ReactNode
+}
+
+/** Details at the right of a view, over it on narrow screens. Escape in it closes it; the focus returns to where it was. */
+export function Panel({ title, onClose, children }: PanelProps) {
+  const t = useText(frameText)
+  const id = useId()
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    const before = document.activeElement
+    heading.current?.focus()
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [])
+  return (
+    <section
+      className="panel"
+      aria-labelledby={id}
+      onKeyDown={event => {
+        if (event.key === 'Escape' && !event.defaultPrevented) onClose()
+      }}
+    >
+      <header>
+        <h2 id={id} ref={heading} tabIndex={-1}>
+          {title}
+        </h2>
+        <Button kind="quiet" icon="close" label={t.close} onClick={onClose} />
+      </header>
+      <div className="panel-body">{children}</div>
+    </section>
+  )
+}

@@ -1,0 +1,104 @@
+import { frameText } from '#console/i18n/frame-text.ts'
+import { useText } from '#console/i18n/text.ts'
+import { CheckField, SelectField, TextField } from './field.tsx'
+import type { Draft, DraftValue, JsonSchema } from './schema.ts'
+import { kindOf, textOf } from './schema.ts'
+
+interface Problem {
+  /** Path of the field, with dots. */
+  field?: string | undefined
+  message: string
+}
+
+interface SchemaFieldsProps {
+  schema: JsonSchema
+  draft: Draft
+  onChange(draft: Draft): void
+  problem?: Problem | undefined
+}
+
+/** The fields of an object schema. */
+export function SchemaFields({ schema, draft, onChange, problem }: SchemaFieldsProps) {
+  return Object.entries(schema.properties ?? {}).map(([name, property]) => (
+    <SchemaField
+      key={name}
+      name={name}
+      schema={property}
+      isRequired={schema.required?.includes(name) ?? false}
+      value={draft[name] ?? ''}
+      problem={problem?.field?.split(/[./]/)[0] === name ? problem : undefined}
+      onChange={value => onChange({ ...draft, [name]: value })}
+    />
+  ))
+}
+
+interface SchemaFieldProps {
+  name: string
+  schema: JsonSchema
+  isRequired: boolean
+  value: DraftValue
+  problem: Problem | undefined
+  onChange(value: DraftValue): void
+}
+
+function SchemaField({ name, schema, isRequired, value, problem, onChange }: SchemaFieldProps) {
+  const t = useText(frameText)
+  const kind = kindOf(schema)
+  const label = schema.title ?? name
+  if (kind === 'check')
+    return <CheckField label={label} hint={schema.description} value={value === true} onChange={onChange} />
+  if (kind === 'object') {
+    const rest = problem && { ...problem, field: problem.field?.split(/[./]/).slice(1).join('.') }
+    return (
+      <fieldset className="fields">
+        <legend>{label}</legend>
+        <SchemaFields
+          schema={schema}
+          draft={typeof value === 'object' ? value : {}}
+          onChange={onChange}
+          problem={rest}
+        />
+      </fieldset>
+    )
+  }
+  const text = typeof value === 'string' ? value : ''
+  const field = { label, isOptional: !isRequired, error: problem?.message, value: text, onChange }
+  if (kind === 'choice') {
+    const choices = (schema.enum ?? []).map((one, at) => ({
+      value: textOf(one),
+      label: schema.enumTitles?.[at] ?? textOf(one),
+    }))
+    const none = isRequired && text !== '' ? [] : [{ value: '', label: '–' }]
+    return <SelectField {...field} hint={schema.description} choices={[...none, ...choices]} />
+  }
+  return (
+    <TextField
+      {...field}
+      hint={schema.description ?? (kind === 'lines' ? t.perLine : undefined)}
+      type={typeOfInput(schema)}
+      isLong={kind === 'long' || kind === 'lines' || kind === 'json'}
+      isCode={kind === 'json'}
+      isRequired={isRequired}
+      placeholder={schema.examples?.[0] === undefined ? undefined : textOf(schema.examples[0])}
+      limits={limitsOf(schema)}
+    />
+  )
+}
+
+const inputTypes = { email: 'email', uri: 'url', date: 'date', time: 'time', password: 'password' } as const
+
+function typeOfInput(schema: JsonSchema) {
+  if (schema.writeOnly) return 'password'
+  if (kindOf(schema) === 'number') return 'number'
+  return inputTypes[schema.format as keyof typeof inputTypes] ?? 'text'
+}
+
+function limitsOf({ maxLength, pattern, minimum, maximum, type }: JsonSchema) {
+  return {
+    ...(maxLength !== undefined && { maxLength }),
+    ...(pattern !== undefined && { pattern }),
+    ...(minimum !== undefined && { min: minimum }),
+    ...(maximum !== undefined && { max: maximum }),
+    ...(type === 'number' && { step: 'any' as const }),
+  }
+}

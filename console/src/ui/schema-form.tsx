@@ -1,0 +1,83 @@
+import type { FormEvent, ReactNode } from 'react'
+import { useState } from 'react'
+import { ApiError } from '#console/api/errors.ts'
+import type { ApiRequest } from '#console/api/request.ts'
+import { frameText } from '#console/i18n/frame-text.ts'
+import { useText } from '#console/i18n/text.ts'
+import { Button } from './button.tsx'
+import { CopyCurl } from './code.tsx'
+import type { JsonSchema, Values } from './schema.ts'
+import { initialValues, readValues } from './schema.ts'
+import { SchemaFields } from './schema-fields.tsx'
+
+interface SchemaFormProps {
+  /** An object schema; `title` and `description` of each property are its label and hint. */
+  schema: JsonSchema
+  initial?: Values
+  /** The verb on the button. */
+  submit: string
+  /** What the form would send: it is sent by `onSubmit` and shown as a command. */
+  request?(values: Values): ApiRequest
+  /** Sends the values; what it throws is shown at its field, or above the button. */
+  onSubmit(values: Values): Promise<unknown>
+  onCancel?(): void
+  /** Stands between the fields and the buttons. */
+  children?: ReactNode
+}
+
+/** A form made from a JSON Schema. Ctrl Enter sends it. */
+export function SchemaForm(props: SchemaFormProps) {
+  const { schema, initial, submit, request, onSubmit, onCancel, children } = props
+  const t = useText(frameText)
+  const [draft, setDraft] = useState(() => initialValues(schema, initial))
+  const [problem, setProblem] = useState<{ field?: string | undefined; message: string }>()
+  const [isSending, setSending] = useState(false)
+  const read = readValues(schema, draft)
+
+  async function send(event?: FormEvent) {
+    event?.preventDefault()
+    if ('field' in read) return setProblem({ field: read.field, message: t.notJson })
+    setSending(true)
+    setProblem(undefined)
+    try {
+      await onSubmit(read.values)
+    } catch (error) {
+      const field = error instanceof ApiError ? error.field : undefined
+      setProblem({ field, message: error instanceof Error ? error.message : String(error) })
+    } finally {
+      setSending(false)
+    }
+  }
+
+  const isOfField =
+    problem?.field !== undefined && (problem.field.split(/[./]/)[0] ?? '') in (schema.properties ?? {})
+  return (
+    <form
+      className="form"
+      onSubmit={event => void send(event)}
+      onKeyDown={event => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit()
+      }}
+    >
+      <SchemaFields
+        schema={schema}
+        draft={draft}
+        onChange={setDraft}
+        problem={isOfField ? problem : undefined}
+      />
+      {children}
+      {problem && !isOfField && (
+        <p className="error" role="alert">
+          {problem.message}
+        </p>
+      )}
+      <footer className="actions">
+        {request && 'values' in read && <CopyCurl request={() => request(read.values)} />}
+        {onCancel && <Button onClick={onCancel}>{t.cancel}</Button>}
+        <Button type="submit" kind="primary" disabled={isSending} aria-keyshortcuts="Control+Enter">
+          {submit}
+        </Button>
+      </footer>
+    </form>
+  )
+}

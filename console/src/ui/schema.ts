@@ -1,0 +1,112 @@
+/** The part of JSON Schema that forms understand; everything else is edited as JSON. */
+export interface JsonSchema {
+  type?: string | readonly string[]
+  title?: string
+  description?: string
+  properties?: Readonly<Record<string, JsonSchema>>
+  required?: readonly string[]
+  items?: JsonSchema
+  enum?: readonly unknown[]
+  /** Labels of `enum`, in its order. */
+  enumTitles?: readonly string[]
+  default?: unknown
+  examples?: readonly unknown[]
+  format?: string
+  pattern?: string
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  /** A secret: never shown. */
+  writeOnly?: boolean
+}
+
+export type Values = Readonly<Record<string, unknown>>
+
+/** What the fields hold while a person types: texts, checks, and objects of them. */
+export interface Draft {
+  readonly [name: string]: DraftValue
+}
+export type DraftValue = string | boolean | Draft
+
+export type FieldKind = 'text' | 'long' | 'number' | 'check' | 'choice' | 'lines' | 'object' | 'json'
+
+/** Texts longer than this are written in several lines. */
+const longText = 300
+
+export function kindOf(schema: JsonSchema): FieldKind {
+  const type = typeOf(schema)
+  if (schema.enum !== undefined) return 'choice'
+  if (type === 'boolean') return 'check'
+  if (type === 'number' || type === 'integer') return 'number'
+  if (type === 'string')
+    return schema.format === 'multiline' || (schema.maxLength ?? 0) > longText ? 'long' : 'text'
+  if (type === 'array' && schema.items && typeOf(schema.items) === 'string' && !schema.items.enum)
+    return 'lines'
+  if (type === 'object' && schema.properties !== undefined) return 'object'
+  return 'json'
+}
+
+/** The type that is not `null`. */
+function typeOf({ type }: JsonSchema): string | undefined {
+  return [type ?? []].flat().find(one => one !== 'null')
+}
+
+const propertiesOf = (schema: JsonSchema) => Object.entries(schema.properties ?? {})
+
+export function initialValues(schema: JsonSchema, values: Values = {}): Draft {
+  return Object.fromEntries(
+    propertiesOf(schema).map(([name, property]) => [
+      name,
+      draftOf(property, values[name] ?? property.default),
+    ]),
+  )
+}
+
+function draftOf(schema: JsonSchema, value: unknown): DraftValue {
+  const kind = kindOf(schema)
+  if (kind === 'check') return value === true
+  if (kind === 'object') return initialValues(schema, (value ?? {}) as Values)
+  if (value === undefined || value === null) return ''
+  if (kind === 'lines') return (value as string[]).join('\n')
+  return kind === 'json' || typeof value !== 'string' ? JSON.stringify(value, undefined, 2) : value
+}
+
+type Read = { values: Values } | { field: string }
+
+/** The values that a draft stands for, without those left empty; or the field that is no JSON. */
+export function readValues(schema: JsonSchema, draft: Draft): Read {
+  const values: Record<string, unknown> = {}
+  for (const [name, property] of propertiesOf(schema)) {
+    const value = readValue(property, draft[name] ?? '')
+    if (value === notJson) return { field: name }
+    const isRequired = schema.required?.includes(name) ?? false
+    if (value !== undefined && (isRequired || !isEmpty(value))) values[name] = value
+  }
+  return { values }
+}
+
+const isEmpty = (value: unknown) =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0
+
+const notJson = Symbol('not JSON')
+
+function readValue(schema: JsonSchema, draft: DraftValue): unknown {
+  if (typeof draft === 'boolean') return draft
+  if (typeof draft === 'object') {
+    const read = readValues(schema, draft)
+    return 'values' in read ? read.values : notJson
+  }
+  if (draft.trim() === '') return undefined
+  const kind = kindOf(schema)
+  if (kind === 'lines') return draft.split('\n').filter(line => line.trim() !== '')
+  if (kind === 'choice') return schema.enum?.find(value => textOf(value) === draft)
+  if (kind !== 'number' && kind !== 'json') return draft
+  try {
+    return JSON.parse(draft) as unknown
+  } catch {
+    return notJson
+  }
+}
+
+/** The text that stands for a value of `enum`. */
+export const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,0 +1,90 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { notFound } from '../../errors.ts'
+import type { App } from '../app.ts'
+import { sendKept } from '../responses/kept-file.ts'
+import type { ConsoleFile } from './console-files.ts'
+import { createConsoleFiles } from './console-files.ts'
+import { startPage, startPagePolicy } from './start-page.ts'
+
+/** Scripts, styles and connections of this origin alone, and no text that becomes markup. */
+const consolePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "frame-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types agentstead',
+].join('; ')
+
+const permissions = 'camera=(), microphone=(), geolocation=()'
+const open = { area: 'generic', access: 'open', limit: 'none' } as const
+
+/** Addresses that people open: each answers the console's page, which shows the view. */
+const viewPaths = ['/', '/a/*']
+/** Files at fixed addresses; all others are in `/assets/`, and their names change with their content. */
+const filePaths = ['/theme.js', '/icon.svg']
+const forAYear = 'public, max-age=31536000, immutable'
+
+interface Dependencies {
+  /** Where the build of the console is. */
+  folder: string
+  version: string
+  /** The service's public address; undefined for the one that it listens on. */
+  baseUrl: string | undefined
+  /** Whether the service can do its work; throws or is false while it can't. */
+  isReady(): Promise<boolean>
+}
+
+/** Serves the web console, or a page that says how to build it. */
+export function registerConsoleRoutes(app: App, dependencies: Dependencies): void {
+  const files = createConsoleFiles(dependencies.folder)
+  const read = (path: string, { headers }: FastifyRequest) =>
+    files.read(path, String(headers['accept-encoding'] ?? ''))
+
+  for (const url of viewPaths)
+    app.route({
+      method: 'GET',
+      url,
+      config: open,
+      handler: async (request, reply) => {
+        const page = await read('index.html', request)
+        if (page === undefined) return sendStartPage(app, reply, dependencies)
+        reply.header('Content-Security-Policy', consolePolicy)
+        reply.header('Cross-Origin-Opener-Policy', 'same-origin')
+        reply.header('Permissions-Policy', permissions)
+        return sendFile(reply, page)
+      },
+    })
+
+  for (const url of [...filePaths, '/assets/*'])
+    app.route({
+      method: 'GET',
+      url,
+      config: open,
+      handler: async (request, reply) => {
+        const file = await read(request.url.split('?')[0]?.slice(1) ?? '', request)
+        if (file === undefined) throw notFound('File')
+        return sendFile(reply, file, url === '/assets/*' ? forAYear : undefined)
+      },
+    })
+}
+
+function sendFile(reply: FastifyReply, file: ConsoleFile, cacheControl?: string): FastifyReply {
+  reply.header('Vary', 'Accept-Encoding')
+  if (file.encoding !== undefined) reply.header('Content-Encoding', file.encoding)
+  return sendKept(reply, file, cacheControl)
+}
+
+async function sendStartPage(app: App, reply: FastifyReply, { version, baseUrl, isReady }: Dependencies) {
+  const address = baseUrl ?? (app.server.listening ? app.listeningOrigin : 'http://localhost')
+  const ready = await isReady().catch(() => false)
+  reply.header('content-security-policy', startPagePolicy).type('text/html; charset=utf-8')
+  return reply.send(startPage({ version, address, ready }))
+}

@@ -1,0 +1,71 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+
+/** What the folders of the console may import of it, beside themselves. */
+const layers: Record<string, readonly string[]> = {
+  api: ['i18n'],
+  i18n: ['api'],
+  ui: ['api', 'i18n'],
+  shell: ['ui', 'api', 'i18n'],
+  features: ['shell', 'ui', 'api', 'i18n'],
+}
+const root = 'console/src/'
+
+/** Statements with the file that they name, types among them. */
+const statement = /^\s*(import type|import|export)\b[^'"]*?from '([.#][^']+)'|import\('([.#][^']+)'\)/gm
+
+interface Import {
+  from: string
+  to: string
+  isType: boolean
+}
+
+const imports = globSync(`${root}**/*.{ts,tsx}`).flatMap(from =>
+  [...readFileSync(from, 'utf8').matchAll(statement)].map(([, kind, name = '', dynamic]): Import => {
+    const path = dynamic ?? name
+    return {
+      from,
+      to: path.startsWith('.') ? join(dirname(from), path) : resolved(path),
+      isType: kind === 'import type',
+    }
+  }),
+)
+
+function resolved(path: string): string {
+  return path.startsWith('#console/') ? path.replace('#console/', root) : path.replace('#', 'src/')
+}
+
+const partOf = (file: string) => file.slice(root.length).split('/')[0] ?? ''
+const featureOf = (file: string) => /^console\/src\/features\/([^/]+)\//.exec(file)?.[1]
+
+function problemOf({ from, to, isType }: Import): string | undefined {
+  if (!to.startsWith(root))
+    return isType && to.endsWith('.schema.ts') ? undefined : 'of the service, only types of its schemas'
+  const [part, other] = [partOf(from), partOf(to)]
+  if (part === other)
+    return featureOf(from) === featureOf(to) ? undefined : 'features import each other nowhere'
+  const isEntry = from.split('/').length === 3
+  return isEntry || layers[part]?.includes(other) ? undefined : `${part} may not import ${other}`
+}
+
+it('the parts of the console import downwards, and features import each other nowhere', () => {
+  expect(imports.length).toBeGreaterThan(100)
+  const broken = imports.filter(one => problemOf(one) !== undefined)
+  expect(broken.map(one => `${one.from} → ${one.to}: ${problemOf(one)}`)).toEqual([])
+})
+
+it.each([
+  ['ui/list.tsx', 'console/src/features/agents/home.tsx', 'ui may not import features'],
+  ['ui/list.tsx', 'console/src/shell/agent.tsx', 'ui may not import shell'],
+  ['features/chat/chat.tsx', 'console/src/features/agents/home.tsx', 'features import each other nowhere'],
+  ['features/chat/chat.tsx', 'src/features/chat/chat.service.ts', 'of the service'],
+])('%s may not import %s', (from, to, problem) => {
+  expect(problemOf({ from: root + from, to, isType: true })).toContain(problem)
+})
+
+it('features of the console have the names of the service’s', () => {
+  const names = (folder: string) =>
+    globSync(`${folder}*/`).map(path => path.split('/').filter(Boolean).at(-1))
+  expect(names(`${root}features/`).filter(name => !names('src/features/').includes(name))).toEqual([])
+})

@@ -1,0 +1,172 @@
+/** The frame of the console and the views of agents, in the real browser on the real service. */
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeAgent } from '#test/support/agents.ts'
+import type { TestApp } from '#test/support/build-app.ts'
+import { buildApp } from '#test/support/build-app.ts'
+import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import type { ConsoleBrowser } from './console-browser.ts'
+import { expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
+
+let browser: ConsoleBrowser
+let app: TestApp
+let origin: string
+
+beforeAll(async () => {
+  browser = await startConsoleBrowser()
+  app = await buildApp({ environment: { DEV_USER: 'ada@example.com' } })
+  origin = await app.listen()
+})
+
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+interface BuiltFile {
+  path: string
+  sizes: { gz?: number }
+}
+
+interface Chunk {
+  file: string
+  css?: string[]
+  imports?: string[]
+  isDynamicEntry?: boolean
+}
+
+it('the first load and each view keep to their budgets', () => {
+  const dist = new URL('../../console/dist/', import.meta.url)
+  const read = <Content>(name: string) => JSON.parse(readFileSync(new URL(name, dist), 'utf8')) as Content
+  const sizes = new Map(read<BuiltFile[]>('files.json').map(({ path, sizes }) => [path, sizes.gz ?? 0]))
+  const manifest = read<Record<string, Chunk>>('manifest.json')
+  const closure = (name: string, seen: Set<string> = new Set()): Set<string> => {
+    const chunk = manifest[name]
+    if (chunk === undefined || seen.has(chunk.file)) return seen
+    for (const file of [chunk.file, ...(chunk.css ?? [])]) seen.add(file)
+    for (const one of chunk.imports ?? []) closure(one, seen)
+    return seen
+  }
+  const sum = (files: Iterable<string>) =>
+    [...files].reduce((total, file) => total + (sizes.get(file) ?? 0), 0) / 1024
+  const first = closure('index.html')
+  expect(sum(first)).toBeLessThan(160)
+  const views = Object.keys(manifest).filter(name => manifest[name]?.isDynamicEntry)
+  expect(views.length).toBeGreaterThan(2)
+  const heavy = views.map(name => [name, sum(closure(name).difference(first))] as const)
+  expect(heavy.filter(([, size]) => size > 130)).toEqual([])
+})
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+
+describe('a new visitor', () => {
+  it('is greeted by three steps that work without a model key', async () => {
+    const page = await browser.open(origin)
+    await page.waitForURL('**/a/default/home')
+    await page.getByRole('region', { name: 'Three steps to a first answer' }).waitFor()
+    await page
+      .getByLabel('Upload a document')
+      .locator('input')
+      .setInputFiles({
+        name: 'kiln.md',
+        mimeType: 'text/markdown',
+        buffer: Buffer.from('# Kiln\n\nThe kiln is fired at 1280 degrees.'),
+      })
+    await page.getByText('kiln', { exact: false }).first().waitFor()
+  })
+
+  it('finds every view without a violation, in both themes, wide, on a phone and at 320 pixels', async () => {
+    const page = await browser.open(origin, { path: '/a/default/home' })
+    await expectAccessible(page, () => page.getByText('Model', { exact: true }).waitFor())
+    await page.goto(`${origin}/a/default/agents`)
+    await expectAccessible(page, () => page.getByRole('table').waitFor())
+  })
+})
+
+describe('by keyboard alone', () => {
+  it('commands lead to a view, whose name then has the focus', async () => {
+    const page = await browser.open(origin, { path: '/a/default/home' })
+    await heading(page, 'Overview')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('agents')
+    await page.keyboard.press('Enter')
+    await heading(page, 'Agents')
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
+    await page.keyboard.press('g')
+    await page.keyboard.press('o')
+    await heading(page, 'Overview')
+    expect(await page.title()).toBe('Overview · default · agentstead')
+  })
+
+  it('an agent is created, paused, resumed and deleted', async () => {
+    const name = `keys-${Date.now()}`
+    const page = await browser.open(origin, { path: '/a/default/agents' })
+    await tabTo(page, 'button', 'Create agent')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await tabTo(page, 'textbox', /^Name/)
+    await page.keyboard.type(name)
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('link', { name }).waitFor()
+    await page.getByText(`“${name}” was created.`).waitFor()
+    const row = page.getByRole('row').filter({ hasText: name })
+    const choose = async (item: string) => {
+      await tabTo(page, 'button', `Actions for ${name}`)
+      await page.keyboard.press('Enter')
+      await page.getByRole('menuitem', { name: item }).waitFor()
+      await page.keyboard.press(item.slice(0, 1))
+      await page.keyboard.press('Enter')
+    }
+    await choose('Pause')
+    await row.getByText('paused', { exact: true }).waitFor()
+    await choose('Delete')
+    await tabTo(page, 'textbox', `Type “${name}” to confirm`)
+    await page.keyboard.type(name)
+    await tabTo(page, 'button', 'Delete')
+    await page.keyboard.press('Enter')
+    await row.waitFor({ state: 'detached' })
+  })
+})
+
+it('a server that is killed and comes back needs no reload', async () => {
+  const dataDirectory = temporaryDirectory()
+  const environment = { DEV_USER: 'ada@example.com' }
+  const first = await buildApp({ environment, dataDirectory })
+  const address = await first.listen()
+  const page = await browser.open(address, { path: '/a/default/agents', expected: /Failed to load resource/ })
+  await page.getByRole('table').waitFor()
+  await first.close()
+  await page.getByRole('button', { name: 'Create agent' }).click()
+  await page.getByLabel('Name').fill('while-away')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create agent' }).click()
+  await page.getByText('This page goes on by itself').waitFor()
+  const second = await buildApp({ environment, dataDirectory })
+  await second.service.app.listen({ host: '127.0.0.1', port: Number(new URL(address).port) })
+  await page.getByText('This page goes on by itself').waitFor({ state: 'detached' })
+  await page.getByRole('dialog').getByRole('button', { name: 'Create agent' }).click()
+  await page.getByRole('link', { name: 'while-away' }).waitFor()
+  await second.close()
+})
+
+it('German, compact and the dark theme are kept', async () => {
+  const page = await browser.open(origin, { language: 'de-DE' })
+  await heading(page, 'Übersicht')
+  await page.getByRole('button', { name: 'Darstellung' }).click()
+  await page.getByRole('menuitemcheckbox', { name: 'Dunkel' }).click()
+  await page.getByRole('button', { name: 'Darstellung' }).click()
+  await page.getByRole('menuitemcheckbox', { name: 'English' }).click()
+  await heading(page, 'Overview')
+  await page.reload()
+  await heading(page, 'Overview')
+  expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark')
+  expect(await page.evaluate('document.documentElement.lang')).toBe('en')
+})
+
+it('names of agents run nothing and are shown as they are', async () => {
+  const id = await makeAgent(app)
+  const description = '<img src=x onerror=alert(1)>"\'><script>fetch("https://evil.example")</script>'
+  await app.call('PUT', `/api/agents/${id}`, { body: { description } })
+  const page = await browser.open(origin, { path: '/a/default/agents' })
+  await page.getByText(description).waitFor()
+})
