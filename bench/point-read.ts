@@ -42,12 +42,21 @@ async function compare(): Promise<void> {
   const path = `${service.address}/api/agents/default/sources/${sourceId}`
   const anonymous = contestant(service, path, {})
   const named = contestant(service, path, await gateway.headers('reader@example.test'))
+  const keyed = contestant(service, path, await makeKey(service.address))
   const reference = contestant(bare, `${bare.address}/sources/${sourceId}`, {})
-  const contestants = [reference, anonymous, named]
+  const contestants = [reference, anonymous, named, keyed]
   await requireEqualAnswers(contestants)
   for (const one of contestants) await measureLoad(one, { connections, milliseconds: warmUpMs })
   for (let round = 0; round < rounds; round += 1) for (const one of contestants) await measure(one)
-  print(reference, { anonymous, named })
+  print(reference, { anonymous, named, keyed })
+}
+
+async function makeKey(address: string): Promise<Record<string, string>> {
+  const headers = { ...(await gateway.headers('reader@example.test')), 'content-type': 'application/json' }
+  const body = JSON.stringify({ name: 'bench' })
+  const answer = await fetch(`${address}/api/auth/keys`, { method: 'POST', headers, body })
+  const { key } = (await answer.json()) as { key: string }
+  return { authorization: `Bearer ${key}` }
 }
 
 /** A source that is processed, in a database that no log stands beside. */
@@ -102,12 +111,23 @@ function rowsOf(what: string, one: Contestant, reference: Contestant): Row[] {
   ]
 }
 
-function print(reference: Contestant, { anonymous, named }: Record<'anonymous' | 'named', Contestant>): void {
+type Named = Record<'anonymous' | 'named' | 'keyed', Contestant>
+
+function print(reference: Contestant, { anonymous, named, keyed }: Named): void {
   printTable('one row', 'a bare Fastify route with the same row', [
     ...rowsOf('GET, anonymous', anonymous, reference),
     ...rowsOf('GET, with a verified token', named, reference),
+    ...rowsOf('GET, with an API key', keyed, reference),
+    {
+      what: '  processor time that the key adds',
+      service: `${rounded(median(keyed.costs))} µs`,
+      reference: `${rounded(median(anonymous.costs))} µs`,
+      figure: median(keyed.costs) / median(anonymous.costs),
+      unit: '×',
+      bar: { most: 1.15 },
+    },
   ])
-  const contestants = [reference, anonymous, named]
+  const contestants = [reference, anonymous, named, keyed]
   const sender = Math.max(...contestants.flatMap(({ loads }) => loads.map(load => load.busy)))
   const servers = Math.min(...contestants.map(one => (speedOf(one) * median(one.costs)) / 1e6))
   console.log(

@@ -183,3 +183,21 @@ describe('the token of a link', () => {
     expect(await channel.closed).toMatchObject({ code: refused })
   })
 })
+
+it('API keys open channels as far as their role goes, until they are revoked', async () => {
+  const path = `/api/agents/${agentId}/keys`
+  const make = async (role: string) => {
+    const answer = await app.call<{ id: string; key: string }>('POST', path, {
+      headers: owner,
+      body: { name: 'CI', role },
+    })
+    return { headers: { authorization: `Bearer ${answer.body.key}` }, id: answer.body.id }
+  }
+  const viewer = await make('viewer')
+  expect(await codes(await make('chat'))).toEqual(everywhere(refused))
+  expect(await codes({ headers: { authorization: 'Bearer asa_wrong' } })).toEqual(everywhere(refused))
+  const opened = await Promise.all(channels.map(channel => open(channel, viewer)))
+  await app.call('DELETE', `${path}/${viewer.id}`, { headers: owner })
+  for (const channel of opened)
+    expect(typeof channel === 'number' ? channel : await channel.closed).toMatchObject({ code: refused })
+})

@@ -108,8 +108,31 @@ it('no credential appears in an answer, a log line, an error or a file', async (
   await send('POST', `${path}/webhooks/${webhookId}/test`)
   await app.service.infrastructure.runner.idle()
   expect(provider.requests.at(-1)?.headers).toHaveProperty('webhook-signature')
+  const keys = [
+    await app.call<{ id: string; key: string }>('POST', `${path}/keys`, {
+      headers: signedIn,
+      body: { name: 'CI', role: 'admin' },
+    }),
+    await app.call<{ id: string; key: string }>('POST', '/api/auth/keys', {
+      headers: signedIn,
+      body: { name: 'CI' },
+    }),
+  ].map(({ body }) => body)
+  for (const { id, key } of keys) {
+    const headers = { authorization: `Bearer ${key}` }
+    for (const one of [path, `${path}/audit?format=csv`, `${path}/settings`, `/api/${key}`, '/api/auth/me'])
+      await send('GET', one, undefined, headers)
+    await send('PUT', `${path}/settings`, { llm_colour: key }, headers)
+    await send('PUT', `${path}/settings`, { embedding_provider: key }, headers)
+    await send('DELETE', `${path}/keys/${id}`)
+    await send('DELETE', `/api/auth/keys/${id}`)
+    await send('GET', path, undefined, headers)
+  }
   for (const one of [
     path,
+    `${path}/keys`,
+    '/api/auth/keys',
+    '/api/audit',
     `${path}/webhooks`,
     `${path}/webhooks/${webhookId}`,
     `${path}/webhooks/${webhookId}/deliveries`,
@@ -149,6 +172,7 @@ it('no credential appears in an answer, a log line, an error or a file', async (
   const secrets = [platformKey, agentKey, botToken, encryptionKey, token, token.split('.')[2] ?? '']
   secrets.push(...Object.values(whatsappSecrets))
   secrets.push(providerKey, walletKey, walletKey.slice(1), accountNumber, cardNumber)
+  secrets.push(...keys.map(({ key }) => key))
   secrets.push(signingSecret, signingSecret.replace('whsec_', ''))
   const outputs = { answers: JSON.stringify(said), log: app.logged.join(''), ...filesOf(app.dataDirectory) }
   for (const [name, text] of Object.entries(outputs))

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify'
+import { AccessDenied } from '#platform/errors.ts'
 import type { AccessService } from './access.service.ts'
 import type { AccessWatch } from './access-watch.ts'
 import type { FindCaller } from './caller.ts'
 import { actorFor } from './caller.ts'
-import { allows } from './policy.ts'
+import { allows, chatRefusal } from './policy.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 
 interface Dependencies {
@@ -36,6 +37,7 @@ export function createConnectionAccess(needs: Dependencies): ConnectionAccess {
       request.caller = caller
       request.actor = actorFor(caller)
       const permission = await access.permissionOn(agentId, { caller, publicAccess: publicAccess(request) })
+      if (!allows(permission, 'viewer')) throw new AccessDenied(chatRefusal)
       return { email: caller.user?.email, isAdmin: allows(permission, 'admin') }
     },
     watch: watch.watch,
