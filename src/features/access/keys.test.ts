@@ -1,6 +1,7 @@
 /** API keys: who makes them, what they may do, and when they end. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newApiKey } from '#platform/api-key.ts'
+import { required } from '#platform/errors.ts'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
@@ -9,6 +10,7 @@ import type { Gateway } from '#test/support/gateway.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import type { ManualClock } from '#test/support/manual-clock.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
+import { createKeysRepository } from './keys/keys.repository.ts'
 
 type Headers = Record<string, string>
 interface Made {
@@ -172,6 +174,19 @@ describe('a key that is not to be trusted', () => {
     const works = await Promise.all([first.key, ...keys].map(key => status(bearer(key))))
     expect(works.filter(code => code === 200)).toHaveLength(1)
   })
+})
+
+it('a key that was rotated or revoked meanwhile is changed by nobody who read it before', async () => {
+  const repository = createKeysRepository(app.service.infrastructure.platform)
+  const { id } = await makeKey(owner, { role: 'viewer' }, agentId)
+  const read = async () => required(await repository.find({ agentId }, id), 'key')
+  const former = await read()
+  expect(await repository.change(former, { hash: 'other', previous_hash: former.hash })).toBe(true)
+  expect(await repository.change(former, { hash: 'another' })).toBe(false)
+  const rotated = await read()
+  expect(await repository.change(rotated, { revoked_at: 'now' })).toBe(true)
+  expect(await repository.change(rotated, { name: 'Again' })).toBe(false)
+  expect(await read()).toEqual({ ...rotated, revoked_at: 'now' })
 })
 
 describe('what proves a caller', () => {
