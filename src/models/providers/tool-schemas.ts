@@ -1,6 +1,5 @@
 /** What providers refuse in the schema of a tool, changed for them and changed back in the call. */
-import { valueAt } from '#platform/json-pointer.ts'
-import { flat } from '../tools/schemas/flat-schema.ts'
+import { flat, partsOf } from '../tools/schemas/flat-schema.ts'
 import type { Schema } from '../tools/schemas/schema.ts'
 import { isSchema, mapSchemas, withoutReferences } from '../tools/schemas/schema.ts'
 import { tidied } from '../tools/schemas/tidy-schema.ts'
@@ -117,34 +116,21 @@ function describedAs(property: unknown, name: string): unknown {
 }
 
 /** Follows value and schema together: in an object without fixed names, any name may be the caller's own. */
-function restored(value: unknown, schemas: readonly unknown[], { own, whole }: Names): unknown {
-  const parts = schemas.flatMap(schema => partsOf(schema, whole))
-  const inner = (item: unknown, of: (part: Schema) => unknown[]) =>
-    restored(item, parts.flatMap(of), { own, whole })
+function restored(value: unknown, schemas: readonly unknown[], names: Names): unknown {
+  const parts = schemas
+    .filter(isSchema)
+    .flatMap(schema => partsOf({ schema, isAlternative: false }, names.whole).map(part => part.schema))
+  const inner = (item: unknown, of: (part: Schema) => unknown) => restored(item, parts.flatMap(of), names)
   if (Array.isArray(value))
-    return value.map(item => inner(item, part => [part.items, part.prefixItems].flat()))
+    return value.map(item => inner(item, ({ items, prefixItems }) => [items, prefixItems].flat()))
   if (!isSchema(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => {
-      const fixed = parts.map(({ properties }) =>
-        isSchema(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined,
-      )
-      const isFixed = fixed.some(schema => schema !== undefined)
-      const restoredItem = isFixed
-        ? restored(item, fixed, { own, whole })
-        : inner(item, part => [part.additionalProperties])
-      return [(isFixed ? own.get(name) : undefined) ?? name, restoredItem]
+      const fixed = ({ properties }: Schema) =>
+        isSchema(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+      return parts.some(part => fixed(part) !== undefined)
+        ? [names.own.get(name) ?? name, inner(item, fixed)]
+        : [name, inner(item, part => part.additionalProperties)]
     }),
   )
-}
-
-const maxNested = 8
-
-/** The schema with those that hold beside it or in its place. */
-function partsOf(schema: unknown, whole: Schema, levels = maxNested): Schema[] {
-  if (!isSchema(schema) || levels < 0) return []
-  const { $ref, anyOf, oneOf, allOf, then, else: otherwise } = schema
-  const target = typeof $ref === 'string' ? valueAt(whole, $ref.slice(1)) : undefined
-  const inner = [target, anyOf, oneOf, allOf, then, otherwise].flat()
-  return [schema, ...inner.flatMap(one => partsOf(one, whole, levels - 1))]
 }

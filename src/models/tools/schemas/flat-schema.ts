@@ -1,3 +1,4 @@
+import { valueAt } from '#platform/json-pointer.ts'
 import type { ToolParameters } from '../tool.ts'
 import type { Schema } from './schema.ts'
 import { isSchema, withoutReferences } from './schema.ts'
@@ -34,17 +35,22 @@ export function flat(schema: Schema): ToolParameters {
   }
 }
 
-function partsOf(part: Part): Part[] {
-  const { anyOf, oneOf, allOf, then, else: otherwise, dependentSchemas } = part.schema
+const maxNested = 8
+
+/** A schema and those that hold beside it or in its place; references are followed within `whole`. */
+export function partsOf(part: Part, whole?: Schema, levels = maxNested): Part[] {
+  if (levels < 0) return []
+  const { $ref, anyOf, oneOf, allOf, then, else: otherwise, dependentSchemas } = part.schema
+  const target = typeof $ref === 'string' && whole ? valueAt(whole, $ref.slice(1)) : undefined
   const choices: unknown[][] = [anyOf, oneOf].filter(Array.isArray)
   const dependent = isSchema(dependentSchemas) ? Object.values(dependentSchemas) : []
   const alternatives = [...choices.filter(({ length }) => length > 1).flat(), then, otherwise, ...dependent]
-  const firm = [...choices.filter(({ length }) => length === 1).flat(), allOf].flat()
+  const firm = [...choices.filter(({ length }) => length === 1).flat(), allOf, target].flat()
   const inner = [
     ...firm.filter(isSchema).map(schema => ({ schema, isAlternative: part.isAlternative })),
     ...alternatives.filter(isSchema).map(schema => ({ schema, isAlternative: true })),
   ]
-  return [part, ...inner.flatMap(partsOf)]
+  return [part, ...inner.flatMap(one => partsOf(one, whole, levels - 1))]
 }
 
 interface Said {

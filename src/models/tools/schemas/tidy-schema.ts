@@ -14,7 +14,7 @@ const isFilledList: Test = value => Array.isArray(value) && value.length > 0
 
 /** The values that keywords may have: a provider refuses the whole request for one other value in one tool. */
 const valid = new Map<string, Test>([
-  ...of(isText, 'description', 'title', 'format', '$ref', 'contentMediaType', 'contentEncoding'),
+  ...of(isText, 'description', 'title', 'pattern', 'format', '$ref', 'contentMediaType', 'contentEncoding'),
   ...of(isFlag, 'uniqueItems', 'deprecated', 'readOnly', 'writeOnly'),
   ...of(isNumber, 'minimum', 'maximum', 'multipleOf', 'exclusiveMinimum', 'exclusiveMaximum'),
   ...of(isCount, 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'),
@@ -23,7 +23,6 @@ const valid = new Map<string, Test>([
   ...of(isFilledList, 'anyOf', 'oneOf', 'allOf', 'prefixItems', 'enum'),
   ...of(Array.isArray, 'required', 'examples'),
   ['items', isItems],
-  ['pattern', isPattern],
 ])
 
 /** They say nothing about a value, and some providers do not know them. */
@@ -51,23 +50,14 @@ export function tidied(schema: Schema): Schema {
 }
 
 function tidy(source: Schema): Schema {
-  const limits = inclusive(inclusive(source, 'minimum'), 'maximum')
   const { type, ...rest } = Object.fromEntries(
-    Object.entries(limits).filter(
+    Object.entries(source).filter(
       ([name, value]) => !leftOut.has(name) && valid.get(name)?.(value) !== false,
     ),
   )
   const schema: Schema = { ...typesOf(type), ...withKnownFormat(lists(rest)) }
   if ([schema.type].flat().includes('array') && !('prefixItems' in schema)) schema.items ??= {}
-  return source.nullable === true ? orNull(schema) : schema
-}
-
-/** Before draft 6, a flag said that a limit is itself excluded. */
-function inclusive(schema: Schema, limit: 'minimum' | 'maximum'): Schema {
-  const exclusive = limit === 'minimum' ? 'exclusiveMinimum' : 'exclusiveMaximum'
-  if (schema[exclusive] !== true) return schema
-  const { [limit]: value, ...rest } = schema
-  return { ...rest, [exclusive]: value }
+  return source.nullable === true ? { anyOf: [schema, { type: 'null' }] } : schema
 }
 
 function typesOf(type: unknown): { type?: string | string[] } {
@@ -80,6 +70,8 @@ function typesOf(type: unknown): { type?: string | string[] } {
   return first === undefined ? {} : { type: known.length === 1 ? first : known }
 }
 
+const combining = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+
 /** The keywords that hold lists and maps, whose entries may be invalid as well. */
 function lists(schema: Schema): Schema {
   return mapValues(schema, (value, keyword) => {
@@ -87,12 +79,8 @@ function lists(schema: Schema): Schema {
     if (keyword === 'properties' && isSchema(value)) return described(value)
     // Positional items, before draft 2020-12.
     if (keyword === 'items' && Array.isArray(value)) return { anyOf: value.map(orAnything) }
-    return isCombination(keyword) && Array.isArray(value) ? value.map(orAnything) : value
+    return combining.has(keyword) && Array.isArray(value) ? value.map(orAnything) : value
   })
-}
-
-function isCombination(keyword: string): boolean {
-  return ['anyOf', 'oneOf', 'allOf', 'prefixItems'].includes(keyword)
 }
 
 /** A property that must not be there is not described. */
@@ -109,22 +97,4 @@ function withKnownFormat(schema: Schema): Schema {
   const { format, ...rest } = schema
   if (typeof format !== 'string' || formats.has(format)) return schema
   return { ...rest, description: `${rest.description ?? ''} Format: ${format}.`.trim() }
-}
-
-function orNull(schema: Schema): Schema {
-  const { type, enum: allowed, anyOf } = schema
-  return {
-    ...schema,
-    ...(type === undefined ? {} : { type: [...new Set([type, 'null'].flat())] }),
-    ...(Array.isArray(allowed) ? { enum: [...new Set([...allowed, null])] } : {}),
-    ...(Array.isArray(anyOf) ? { anyOf: [...anyOf, { type: 'null' }] } : {}),
-  }
-}
-
-function isPattern(value: unknown): boolean {
-  try {
-    return typeof value === 'string' && new RegExp(value) instanceof RegExp
-  } catch {
-    return false
-  }
 }
