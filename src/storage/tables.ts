@@ -8,6 +8,7 @@ import type { RowOf } from '#platform/columns.ts'
 import type { SchemaParts } from './schema-parts.ts'
 import { accessTables } from './tables/access.ts'
 import { agentRecordTables } from './tables/agents.ts'
+import { attentionIndexes } from './tables/attention.ts'
 import { auditTables } from './tables/audit.ts'
 import { browserRecordingTables, browserTables } from './tables/browser.ts'
 import { calendarTables } from './tables/calendar.ts'
@@ -73,6 +74,7 @@ export const agentTables = {
   '0024-deliveries': deliveryTables,
   '0025-early-payment-changes': earlyChangeTables,
   '0026-page-texts': pageTextTables,
+  '0027-attention': attentionIndexes,
 }
 
 type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>

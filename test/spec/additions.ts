@@ -101,6 +101,11 @@ export const additions = [
     why: 'A person sees a passage in the text around it.',
   },
   {
+    route: 'GET /api/agents/{id}/attention',
+    area: 'agents',
+    why: 'A person sees at once all that waits for a decision.',
+  },
+  {
     route: 'GET /api/agents/{id}/events',
     area: 'agents',
     why: 'A page that shows an agent learns what has changed without asking again and again.',

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { roles } from './policy.ts'
+import { permissions, roles } from './policy.ts'
 
 /*
  * User: a person named by the identity gateway. Admin entry: makes a user's e-mail owner, admin or viewer of one
@@ -24,4 +24,12 @@ export const newAdminSchema = Type.Object({
 })
 export type NewAdmin = Static<typeof newAdminSchema>
 
-export const ownAgentSchema = Type.Object({ id: Type.String(), name: Type.String(), role: Type.String() })
+export const ownAgentSchema = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  role: Type.String(),
+  power: Type.Enum([...permissions], {
+    description:
+      'What the caller may do: `chat` in own conversations alone, `viewer` reads, `chatter` also chats, `admin` also changes, `owner` everything.',
+  }),
+})

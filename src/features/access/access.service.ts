@@ -82,11 +82,19 @@ export function createAccessService(needs: Dependencies) {
       needs.forgetMore()
     },
 
-    /** The agents on which the user has an entry, with the role; without a user the public one. */
-    listOwnAgents({ caller: { user, key }, publicAccess }: Asked, parameters: ListParameters) {
+    /** The agents on which the user has an entry, with role and permission; without a user the public one. */
+    async listOwnAgents({ caller: { user, key }, publicAccess }: Asked, parameters: ListParameters) {
       const email = user?.email ?? key?.creator
-      if (email !== undefined) return repository.listOwnAgents(email, key?.agents, parameters)
-      return repository.listPublicAgents(defaultAgentId, publicRoles[publicAccess], parameters)
+      const isPublic = email === undefined
+      const { rows, meta } = isPublic
+        ? await repository.listPublicAgents(defaultAgentId, publicRoles[publicAccess], parameters)
+        : await repository.listOwnAgents(email, key?.agents, parameters)
+      const powerOf = (role: Role) => (key?.role === undefined ? role : withinKey(role, key.role))
+      const withPower = rows.map(row => ({
+        ...row,
+        power: isPublic ? publicPermissions[publicAccess] : powerOf(row.role as Role),
+      }))
+      return { rows: withPower, meta }
     },
 
     listAdmins: (agentId: string, parameters: ListParameters) => repository.listAdmins(agentId, parameters),

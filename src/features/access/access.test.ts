@@ -161,14 +161,16 @@ describe(`one's own agents ${row('GET /api/auth/agents')}`, () => {
       headers: await gateway.headers('LISTS@example.com'),
     })
     expect(body).toEqual({
-      agents: [{ id, name: expect.any(String), role: 'viewer' }],
+      agents: [{ id, name: expect.any(String), role: 'viewer', power: 'viewer' }],
       meta: { total: 1, limit: 50, offset: 0, has_more: false },
     })
   })
 
   it('are the public one alone without a user', async () => {
     const { body } = await app.call('GET', '/api/auth/agents')
-    expect(body).toMatchObject({ agents: [{ id: 'default', name: 'default', role: 'admin' }] })
+    expect(body).toMatchObject({
+      agents: [{ id: 'default', name: 'default', role: 'admin', power: 'admin' }],
+    })
     const sorted = await app.call('GET', '/api/auth/agents?sort=role,created_at,id&cursor=')
     expect(sorted.body).toMatchObject({ agents: [{ id: 'default' }], meta: { has_more: false } })
   })

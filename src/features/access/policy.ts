@@ -8,7 +8,7 @@ export type Role = (typeof roles)[number]
 export type PublicAccess = 'full' | 'chat' | 'page' | 'read'
 
 /** Permissions on an agent; each includes the ones before it, but for `chat`, which opens only routes that say so. */
-const permissions = ['chat', 'viewer', 'chatter', 'admin', 'owner'] as const
+export const permissions = ['chat', 'viewer', 'chatter', 'admin', 'owner'] as const
 export type Permission = (typeof permissions)[number]
 /** Of routes on an agent. */
 export type AgentAccess = Extract<Access, Permission>

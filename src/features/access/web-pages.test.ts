@@ -127,7 +127,7 @@ describe('on a service for its own machine alone, without a login,', () => {
     const address = await app.listen()
     const headers = { origin: 'https://evil.test' }
     const { body } = await app.call('GET', '/api/auth/agents', { headers })
-    expect(body).toMatchObject({ agents: [{ id: 'default', role: 'viewer' }] })
+    expect(body).toMatchObject({ agents: [{ id: 'default', role: 'viewer', power: 'chatter' }] })
     const { tools } = await (await connectMcp({ address, headers })).listTools()
     expect(tools.map(({ name }) => name)).toEqual(['chat', 'search_knowledge'])
   })

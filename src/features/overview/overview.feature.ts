@@ -1,9 +1,9 @@
 import type { AgentsFeature } from '#features/agents/agents.feature.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
-import { registerEventRoutes } from './overview.routes.ts'
+import { registerAttentionRoutes, registerEventRoutes } from './overview.routes.ts'
 
-/** One view of all features of an agent: their changes. */
+/** One view of all features of an agent: their changes, and what waits for a person. */
 export function createOverview(
   { changes, clock }: Infrastructure,
   { callerSignal }: Pick<AgentsFeature, 'callerSignal'>,
@@ -11,6 +11,7 @@ export function createOverview(
   const ending = new AbortController()
   return {
     routes(app) {
+      registerAttentionRoutes(app, clock)
       const maySee = () => true
       registerEventRoutes(app, { changes, maySee, callerSignal, stopping: ending.signal, clock })
     },

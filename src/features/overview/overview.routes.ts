@@ -7,8 +7,10 @@ import { timestamp } from '#platform/clock.ts'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import { sendEvents } from '#platform/http/responses/sse.ts'
+import { routesBelow } from '#platform/http/routes.ts'
+import { readAttention } from './attention.repository.ts'
 import { followChanges } from './follow-changes.ts'
-import { changeSchema } from './overview.schema.ts'
+import { attentionSchema, changeSchema } from './overview.schema.ts'
 
 /** Whether a caller may know of a change of the agent. One who sees only own conversations: by the id, if it has one. */
 export type MaySee = (caller: FastifyRequest, change: Change) => boolean | Promise<boolean>
@@ -55,5 +57,22 @@ export function registerEventRoutes(app: App, needs: Dependencies): void {
       })
       sendEvents(reply, events)
     },
+  })
+}
+
+/** Milliseconds. Executions that failed before that no longer wait for a person. */
+const failedRecentlyMs = 7 * 24 * 3_600_000
+
+export function registerAttentionRoutes(app: App, clock: Clock): void {
+  routesBelow(app, '/api/agents/:id/attention', 'Agents').get('', {
+    name: 'listAttention',
+    summary: 'List all that waits for a person',
+    description: 'Failed executions are those of the last seven days.',
+    answer: attentionSchema,
+    handle: ({ agent }) =>
+      readAttention(agent.db, {
+        now: timestamp(clock),
+        since: new Date(clock.now() - failedRecentlyMs).toISOString(),
+      }),
   })
 }

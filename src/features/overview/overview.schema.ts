@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { Type } from 'typebox'
 
 export const changeSchema = Type.Object(
@@ -16,3 +17,43 @@ export const changeSchema = Type.Object(
   },
   { title: 'Change' },
 )
+
+export const attentionKinds = [
+  'tool_approval',
+  'workflow_approval',
+  'takeover',
+  'mcp_definition',
+  'payment_notification',
+  'waiting_execution',
+  'failed_execution',
+  'failed_source',
+] as const
+export type AttentionKind = (typeof attentionKinds)[number]
+
+const link = Type.Optional(Type.String())
+
+const itemSchema = Type.Object(
+  {
+    kind: Type.Enum([...attentionKinds]),
+    id: Type.String({ description: 'Unique among the items of its kind.' }),
+    title: Type.String(),
+    detail: Type.String({ description: 'At most 300 characters.' }),
+    at: Type.String({ format: 'date-time' }),
+    conversation_id: link,
+    message_id: link,
+    execution_id: link,
+    workflow_id: link,
+    node_id: link,
+    server_id: link,
+    session_id: link,
+  },
+  { title: 'AttentionItem' },
+)
+export type AttentionItem = Static<typeof itemSchema>
+
+export const attentionSchema = Type.Object({
+  items: Type.Array(itemSchema, { description: 'The newest first, at most 100 of each kind.' }),
+  counts: Type.Record(Type.Enum([...attentionKinds]), Type.Integer(), {
+    description: 'The number of all, by kind.',
+  }),
+})
