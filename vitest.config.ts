@@ -23,7 +23,7 @@ const shared = {
 
 /** Left out by `npm run test:fast`, which takes a minute: browsers, crawled sites, and the slowest files of the others. */
 const slowTests = [
-  'test/{docs,process,security,spec}/**',
+  'test/{console,docs,process,security,spec}/**',
   'src/{models,sandbox,storage,infrastructure}/**',
   'src/features/{browser,sources}/**',
   'src/features/knowledge/embedding/**',
@@ -95,7 +95,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'unit',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'console/src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [
             'test/endurance/**',
             'test/fuzz/**',

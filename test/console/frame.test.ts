@@ -1,10 +1,11 @@
 /** The frame of the console and the views of agents, in the real browser on the real service. */
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makeAgent } from '#test/support/agents.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { giveRole, makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
+import { startGateway } from '#test/support/gateway.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import type { ConsoleBrowser } from './console-browser.ts'
 import { expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
@@ -169,4 +170,80 @@ it('names of agents run nothing and are shown as they are', async () => {
   await app.call('PUT', `/api/agents/${id}`, { body: { description } })
   const page = await browser.open(origin, { path: '/a/default/agents' })
   await page.getByText(description).waitFor()
+})
+
+it('what changes elsewhere shows in every tab, of which one holds the stream', async () => {
+  const id = await makeAgent(app)
+  const page = await browser.open(origin, { path: `/a/${id}/home` })
+  const tabs = [page]
+  const streams: string[] = []
+  page.context().on('request', request => {
+    if (request.url().endsWith('/events')) streams.push(request.url())
+  })
+  for (let count = 1; count < 4; count += 1) {
+    const tab = await page.context().newPage()
+    await tab.goto(page.url())
+    tabs.push(tab)
+  }
+  const contacts = (tab: Page) => tab.locator('dl div').filter({ hasText: 'Contacts' }).locator('dd')
+  for (const tab of tabs) await contacts(tab).getByText('0').waitFor()
+  await app.call('POST', `/api/agents/${id}/contacts`, { body: { name: 'Ada' } })
+  for (const tab of tabs) await contacts(tab).getByText('1').waitFor()
+  expect(streams.length).toBeLessThanOrEqual(1)
+  await page.close()
+  await app.call('POST', `/api/agents/${id}/contacts`, { body: { name: 'Grace' } })
+  for (const tab of tabs.slice(1)) await contacts(tab).getByText('2').waitFor()
+})
+
+it('markup from text, inline scripts and inline styles are refused', async () => {
+  const page = await browser.open(origin, {
+    path: '/a/default/agents',
+    expected: /Content Security Policy|requires 'Trusted/,
+  })
+  await page.getByRole('table').waitFor()
+  const tried = await page.evaluate(`(() => {
+    const attempt = run => { try { run(); return 'ran' } catch (error) { return error.name } }
+    window.ran = false
+    const style = document.createElement('style')
+    style.textContent = 'body { display: none }'
+    document.head.append(style)
+    const script = document.createElement('script')
+    return [
+      attempt(() => { document.body.innerHTML = '<b>x</b>' }),
+      attempt(() => { script.text = 'window.ran = true'; document.head.append(script) }),
+      attempt(() => { document.body.setAttribute('onclick', 'window.ran = true') }),
+      getComputedStyle(document.body).display,
+      window.ran,
+    ]
+  })()`)
+  expect(tried).toEqual(['TypeError', 'TypeError', 'TypeError', 'block', false])
+})
+
+it('shows what the role on the agent allows', async () => {
+  const gateway = await startGateway()
+  onTestFinished(() => gateway.close())
+  const behind = await buildApp({ environment: { ...gateway.environment, PUBLIC_ACCESS: 'chat' } })
+  onTestFinished(() => behind.close())
+  const address = await behind.listen()
+  const [owner, reader] = await Promise.all([
+    gateway.headers('ada@example.com'),
+    gateway.headers('grace@example.com'),
+  ])
+  const id = await makeAgent(behind, { name: 'shared', headers: owner })
+  await giveRole(behind, id, { email: 'grace@example.com', role: 'viewer', headers: owner })
+
+  const read = await browser.open(address, { path: `/a/${id}/agents`, headers: reader })
+  await read.getByRole('link', { name: 'shared' }).waitFor()
+  await read.getByText('grace@example.com').waitFor()
+  expect(await read.getByRole('button', { name: 'Actions for shared' }).count()).toBe(0)
+  await read.getByRole('link', { name: 'Overview' }).click()
+  await heading(read, 'Overview')
+  await read.getByText('Contacts').waitFor()
+  expect(await read.getByLabel('Upload a document').count()).toBe(0)
+
+  const visitor = await browser.open(address, { path: '/a/default/agents' })
+  await visitor.getByText('Anyone who reaches this port can chat').waitFor()
+  await visitor.getByText('Sign in to create agents.').waitFor()
+  const lost = await browser.open(address, { path: `/a/${id}/home`, expected: /403/ })
+  await lost.getByText('There is no such agent, or you have no access to it.').waitFor()
 })

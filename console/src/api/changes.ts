@@ -1,49 +1,49 @@
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
+import type { Static } from 'typebox'
+import type { changeSchema } from '#features/overview/overview.schema.ts'
 import { open } from './client.ts'
 import { onReconnect } from './connection.ts'
 import { ApiError } from './errors.ts'
 import { invalidate } from './query.ts'
-import { path } from './request.ts'
+import { get, path } from './request.ts'
 
-/** One change of an agent's data, as its stream of events reports it. */
-export interface Change {
-  /** An event's name, such as `source.ready`. */
-  type: string
-  /** Of the record that changed. */
-  id: string
-  at: string
+/** What changed, by the name of its resource; `id` is absent where any of them may have. */
+export type Change = Static<typeof changeSchema>
+
+/** Paths below the agent's that show a resource, where that is not its own name. */
+const shownBelow: Record<string, readonly string[]> = {
+  admins: ['/admins', ''],
+  approvals: ['/chat', '/attention'],
+  browser: ['/browser', '/attention'],
+  conversations: ['/chat'],
+  executions: ['/workflows', '/attention'],
+  mcp: ['/mcp', '/tools', '/attention'],
+  messages: ['/chat'],
+  'payment-notifications': ['/payment-notifications', '/attention'],
+  settings: ['/settings', ''],
+  sources: ['/sources', '/attention'],
 }
 
-/** What is fetched again, below the agent's path, by the first word of an event's name. */
-const resources: Record<string, readonly string[]> = {
-  agent: [''],
-  approval: ['/chat', '/attention'],
-  browser: ['/browser', '/attention'],
-  contact: ['/contacts'],
-  conversation: ['/chat'],
-  execution: ['/workflows', '/attention'],
-  mcp: ['/mcp', '/tools', '/attention'],
-  message: ['/chat'],
-  payment: ['/transactions', '/payment-notifications', '/attention'],
-  schedule: ['/schedules'],
-  settings: ['/settings'],
-  source: ['/sources', '/attention'],
-  takeover: ['/browser', '/attention'],
-  task: ['/calendar'],
-  tool: ['/tools'],
-  turn: ['/chat'],
-  webhook: ['/webhooks'],
-  workflow: ['/workflows', '/attention'],
+/** The paths that a change makes stale. */
+function changedPaths(base: string, { type }: Change): string[] {
+  // Everything may have changed.
+  if (type === 'open' || type === 'reset') return ['/api']
+  const below = (shownBelow[type] ?? [`/${type}`]).map(rest => base + rest)
+  // The list of agents, which the frame shows.
+  return type === 'settings' ? [...below, '/api/agents'] : below
 }
 
 const listeners = new Set<(change: Change) => void>()
 
 /** Calls back for each change of the agent that is shown, in every tab. */
 export function useChanges(listener: (change: Change) => void): void {
+  const latest = useRef(listener)
+  latest.current = listener
   useEffect(() => {
-    listeners.add(listener)
-    return () => void listeners.delete(listener)
-  }, [listener])
+    const notify = (change: Change) => latest.current(change)
+    listeners.add(notify)
+    return () => void listeners.delete(notify)
+  }, [])
 }
 
 /** A hidden tab gives the stream to another after this time, in milliseconds. */
@@ -60,10 +60,13 @@ export function followChanges(agentId: string): () => void {
   const base = path`/api/agents/${agentId}`
   const stop = new AbortController()
   const channel = new BroadcastChannel(`changes ${agentId}`)
+  let isNew = true
   const deliver = (change: Change) => {
     for (const listener of listeners) listener(change)
-    const changed = resources[change.type.split('.')[0] ?? ''] ?? []
-    void invalidate(...changed.map(rest => base + rest))
+    // What was read while the first stream opened is fresh enough to be shown.
+    const refetchType = isNew && change.type === 'open' ? 'none' : 'active'
+    isNew = false
+    void invalidate(changedPaths(base, change), refetchType)
   }
   channel.onmessage = ({ data }) => deliver(data as Change)
   const publish = (change: Change) => {
@@ -106,8 +109,8 @@ async function holdStream(base: string, publish: (change: Change) => void, signa
 
 /** The events of the stream, from the one after `last` on. */
 async function* changesOf(base: string, last: string | undefined, signal: AbortSignal) {
-  const query = last === undefined ? {} : { last_event_id: last }
-  const response = await open({ method: 'GET', path: `${base}/events`, query }, { signal, isShown: false })
+  const headers = last === undefined ? {} : { 'Last-Event-ID': last }
+  const response = await open(get(`${base}/events`), { signal, isShown: false, headers })
   const text = response.body?.pipeThrough(new TextDecoderStream())
   let rest = ''
   for await (const piece of text ?? []) {
@@ -125,7 +128,7 @@ async function poll(base: string, signal: AbortSignal): Promise<void> {
   let intervalMs = firstPollMs
   while (!signal.aborted) {
     await pause(intervalMs, signal)
-    if (document.visibilityState === 'visible') await invalidate(base)
+    if (document.visibilityState === 'visible') await invalidate([base])
     intervalMs = Math.min(maxPollMs, intervalMs * 1.5)
   }
 }

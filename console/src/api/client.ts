@@ -8,6 +8,7 @@ interface SendOptions {
   signal?: AbortSignal
   /** False for what the console does for itself, which is no command that anyone would repeat. */
   isShown?: boolean
+  headers?: Readonly<Record<string, string>>
 }
 
 const maxAttempts = 3
@@ -23,7 +24,7 @@ export async function send<Answer>(request: ApiRequest<Answer>, options: SendOpt
 export async function open(request: ApiRequest, options: SendOptions = {}): Promise<Response> {
   if (options.isShown !== false) remember(request)
   for (let attempt = 1; ; attempt += 1) {
-    const response = await attemptOnce(request, options.signal)
+    const response = await attemptOnce(request, options)
     if (response.ok) return response
     if (response.status === 401) reportSignedOut()
     // A read may be repeated; a change is repeated by its caller only.
@@ -33,14 +34,14 @@ export async function open(request: ApiRequest, options: SendOptions = {}): Prom
   }
 }
 
-async function attemptOnce(request: ApiRequest, signal: AbortSignal | undefined): Promise<Response> {
+async function attemptOnce(request: ApiRequest, { signal, headers }: SendOptions): Promise<Response> {
   const { method, body, form } = request
-  const headers: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' }
+  const type = body === undefined ? {} : { 'Content-Type': 'application/json' }
   const content = body === undefined ? form : JSON.stringify(body)
   try {
     return await fetch(addressOf(request), {
       method,
-      headers,
+      headers: { ...type, ...headers },
       ...(content !== undefined && { body: content }),
       ...(signal && { signal }),
     })

@@ -89,16 +89,22 @@ export function useChange<Input, Answer>(
     mutationFn: (input: Input) => send(requestOf(input)),
     async onSuccess(answer) {
       onDone?.(answer)
-      await invalidate(...changes)
+      await invalidate(changes)
     },
   })
 }
 
-/** Fetches the queries of these paths, and of those below, again: at once where they are shown. */
-export function invalidate(...paths: readonly string[]): Promise<void> {
+/** Has the queries of these paths, and of those below, fetched again: at once where they are shown, unless `none`. */
+export function invalidate(
+  paths: readonly string[],
+  refetchType: 'active' | 'none' = 'active',
+): Promise<void> {
   const isBelow = (key: string) =>
     paths.some(path => key === path || key.startsWith(path.endsWith('/') ? path : `${path}/`))
-  return queryClient.invalidateQueries({ predicate: ({ queryKey }) => isBelow(String(queryKey[0])) })
+  return queryClient.invalidateQueries({
+    refetchType,
+    predicate: ({ queryKey }) => isBelow(String(queryKey[0])),
+  })
 }
 
 /** Changes what a query holds before the server has answered; returns how to undo that. */

@@ -54,7 +54,7 @@ export default {
   anyone: 'Jeder, der diesen Port erreicht, kann diesen Agenten benutzen und ändern.',
   anyoneChats: 'Jeder, der diesen Port erreicht, kann mit diesem Agenten reden.',
   anyoneReads: 'Jeder, der diesen Port erreicht, kann lesen, was dieser Agent hat.',
-  howToProtect: 'So schützt man ihn',
+  howToProtect: '„npm run doctor“ sagt, wie man ihn schützt.',
   notSignedIn: 'nicht angemeldet',
   offline: 'Der Server ist nicht erreichbar. Sobald er es ist, geht es hier von selbst weiter.',
   signedOut: 'Sie sind abgemeldet. Laden Sie die Seite neu, um sich anzumelden.',

@@ -53,7 +53,7 @@ export const en = {
   anyone: 'Anyone who reaches this port can use and change this agent.',
   anyoneChats: 'Anyone who reaches this port can chat with this agent.',
   anyoneReads: 'Anyone who reaches this port can read what this agent holds.',
-  howToProtect: 'How to protect it',
+  howToProtect: '“npm run doctor” says how to protect it.',
   notSignedIn: 'not signed in',
   offline: 'The server can’t be reached. This page goes on by itself as soon as it can.',
   signedOut: 'You are signed out. Reload the page to sign in.',

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 import type { Ability, AgentRow, Caller, OwnEntry } from '#console/api/caller.ts'
 import { abilitiesOn, agentsQuery, callerQuery, ownAgentsQuery } from '#console/api/caller.ts'
@@ -43,6 +44,13 @@ export async function loadAgent(id: string): Promise<Agent | undefined> {
 }
 
 export const AgentContext = createContext<Agent | undefined>(undefined)
+
+/** What the caller may do with any agent; `useAgent().may` says it of the one that is shown. */
+export function useMay(): (agentId: string, ability: Ability) => boolean {
+  const caller = useQuery(callerQuery).data
+  const own = useQuery(ownAgentsQuery).data?.agents ?? []
+  return (agentId, ability) => caller !== undefined && abilitiesOn(agentId, own, caller).includes(ability)
+}
 
 /** The agent whose views are shown. */
 export function useAgent(): Agent {

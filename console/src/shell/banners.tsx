@@ -9,8 +9,6 @@ import { Button } from '#console/ui/button.tsx'
 import { Icon } from '#console/ui/icon.tsx'
 import { useAgent } from './agent.tsx'
 
-const securityPage = '/docs/'
-
 /** What concerns all views: no server, no user, too many requests, and an agent that is open to all. */
 export function Banners() {
   const t = useText(frameText)
@@ -43,7 +41,7 @@ function OpenToAll() {
   const texts = { full: t.anyone, chat: t.anyoneChats, read: t.anyoneReads }
   return (
     <Banner>
-      {texts[caller.public_access]} <a href={securityPage}>{t.howToProtect}</a>
+      {texts[caller.public_access]} {t.howToProtect}
     </Banner>
   )
 }

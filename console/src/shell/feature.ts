@@ -45,9 +45,17 @@ export interface Command {
   to: string
 }
 
+/** A page beside the agents’ views, without rail and bar, such as that of a sign-in. */
+export interface Page {
+  /** An address that the service answers with the console (`console.routes.ts`). */
+  path: string
+  load(): Promise<{ default: ComponentType }>
+}
+
 /** A feature of the console: `features/<name>/feature.ts` exports one as its default, and is found by its place. */
 export interface Feature {
   views: readonly View[]
+  pages?: readonly Page[]
   commands?: readonly Command[]
   /** Components that other features show by their name (`shell/parts.tsx`). */
   parts?: { [Name in keyof Parts]?: () => Promise<{ default: ComponentType<Parts[Name]> }> }
@@ -58,6 +66,7 @@ export const features: readonly Feature[] = Object.values(modules).map(module =>
 
 const groups = ['talk', 'know', 'act', 'setUp'] as const
 export const views = features.flatMap(feature => feature.views)
+export const pages = features.flatMap(feature => feature.pages ?? [])
 
 type RailView = View & Required<Pick<View, 'rail'>>
 const isInRail = (view: View): view is RailView => view.rail !== undefined

@@ -10,8 +10,8 @@ import type { ComponentType } from 'react'
 import { loadTexts } from '#console/i18n/text.ts'
 import { loadAgent, useAgent } from './agent.tsx'
 import { AgentFrame } from './agent-frame.tsx'
-import type { View } from './feature.ts'
-import { railViews, views } from './feature.ts'
+import type { Page, View } from './feature.ts'
+import { pages, railViews, views } from './feature.ts'
 import { NeedsRole, NotFound, ViewProblem } from './problems.tsx'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
@@ -41,7 +41,7 @@ function FirstView() {
   return view === undefined ? <NotFound /> : <Navigate to={`${agent.home}/${view.path}`} replace />
 }
 
-const components = new Map<View, ComponentType>()
+const components = new Map<View | Page, ComponentType>()
 
 function routeOf(view: View) {
   return createRoute({
@@ -67,8 +67,27 @@ function Shown({ view }: { view: View }) {
   return Component && <Component />
 }
 
+function pageRouteOf(page: Page) {
+  return createRoute({
+    getParentRoute: () => root,
+    path: page.path,
+    loader: async () => {
+      components.set(page, (await page.load()).default)
+      await loadTexts()
+    },
+    component: function Shown() {
+      const Component = components.get(page)
+      return Component && <Component />
+    },
+  })
+}
+
 export const router = createRouter({
-  routeTree: root.addChildren([start, agentRoute.addChildren([agentStart, ...views.map(routeOf)])]),
+  routeTree: root.addChildren([
+    start,
+    ...pages.map(pageRouteOf),
+    agentRoute.addChildren([agentStart, ...views.map(routeOf)]),
+  ]),
   defaultPreload: 'intent',
   // The cache of queries says what is fresh.
   defaultPreloadStaleTime: 0,

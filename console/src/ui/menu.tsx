@@ -1,5 +1,6 @@
 import type { KeyboardEvent, ReactNode } from 'react'
-import { useId, useRef } from 'react'
+import { useId, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import type { ButtonProps } from './button.tsx'
 import { Button } from './button.tsx'
 import type { IconName } from './icon.tsx'
@@ -27,7 +28,8 @@ export function Menu({ button, items, children }: MenuProps) {
   const id = useId()
   const popup = useRef<HTMLDivElement>(null)
   const opener = useRef<HTMLButtonElement>(null)
-  const shown = items.filter(item => item !== undefined && item !== false)
+  const [isOpen, setOpen] = useState(false)
+  const shown = isOpen ? items.filter(item => item !== undefined && item !== false) : []
   return (
     <>
       <Button {...button} ref={opener} popoverTarget={id} aria-haspopup="menu" />
@@ -40,6 +42,8 @@ export function Menu({ button, items, children }: MenuProps) {
         aria-label={button.label}
         className="popup"
         onKeyDown={moveByKeys}
+        // Lists have many menus: the items of one exist while it is open.
+        onBeforeToggle={({ newState }) => flushSync(() => setOpen(newState === 'open'))}
         onToggle={({ newState }) => {
           opener.current?.setAttribute('aria-expanded', String(newState === 'open'))
           if (newState !== 'open' || popup.current === null) return
@@ -47,7 +51,7 @@ export function Menu({ button, items, children }: MenuProps) {
           itemsOf(popup.current)[0]?.focus()
         }}
       >
-        {children}
+        {isOpen && children}
         {shown.map(({ label, icon, isDangerous, isChecked, run }) => (
           <button
             key={label}

@@ -4,7 +4,7 @@ import { useText } from '#console/i18n/text.ts'
 import { Dialog } from '#console/ui/dialog.tsx'
 import { SchemaForm } from '#console/ui/schema-form.tsx'
 import { toast } from '#console/ui/toast.tsx'
-import { agentsPath, changeAgent, createAgent } from './requests.ts'
+import { agentLists, changeAgent, createAgent } from './requests.ts'
 import { text } from './text.ts'
 
 interface Fields {
@@ -15,7 +15,7 @@ interface Fields {
 /** Creates an agent, or changes the name and description of one. */
 export function AgentForm({ agent, onClose }: { agent?: AgentRow; onClose(): void }) {
   const t = useText(text)
-  const changes = [agentsPath]
+  const changes = agentLists
   const create = useChange(createAgent, { changes, onDone: ({ name }) => toast(t.created(name)) })
   const change = useChange(changeAgent, { changes })
   const schema = {

@@ -1,8 +1,11 @@
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { AgentRow } from '#console/api/caller.ts'
+import { callerQuery } from '#console/api/caller.ts'
 import { listQuery, patchRows, queryClient, useChange, useRows } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
+import { useMay } from '#console/shell/agent.tsx'
 import { Button } from '#console/ui/button.tsx'
 import { confirm } from '#console/ui/confirm.tsx'
 import { Empty } from '#console/ui/empty.tsx'
@@ -15,7 +18,7 @@ import { Status } from '#console/ui/status.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
 import { AgentForm } from './agent-form.tsx'
-import { agentsPath, changeAgent, deleteAgent, listAgents } from './requests.ts'
+import { agentLists, agentsPath, changeAgent, deleteAgent, listAgents } from './requests.ts'
 import { text } from './text.ts'
 
 export const prefetch = () => queryClient.prefetchInfiniteQuery(listQuery<AgentRow>(listAgents(), 'agents'))
@@ -28,6 +31,8 @@ export default function Agents() {
   const navigate = useNavigate()
   const { create } = useSearch({ strict: false }) as { create?: number }
   const [edited, setEdited] = useState<AgentRow>()
+  const may = useMay()
+  const hasUser = useQuery(callerQuery).data?.user != null
   const rows = useRows<AgentRow>(listAgents(), 'agents')
   const createNew = (isOpen: boolean) => void navigate({ to: '.', search: isOpen ? { create: 1 } : {} })
 
@@ -41,16 +46,22 @@ export default function Agents() {
       title: t.actions,
       isTitleHidden: true,
       isAtEnd: true,
-      cell: agent => agent.id !== 'default' && <Actions agent={agent} onEdit={() => setEdited(agent)} />,
+      cell: agent =>
+        agent.id !== 'default' &&
+        may(agent.id, 'change') && <Actions agent={agent} onEdit={() => setEdited(agent)} />,
     },
   ]
 
   return (
     <div className="page">
       <Heading title={t.agents} detail={rows.total !== undefined && <Num value={rows.total} />}>
-        <Button kind="primary" icon="plus" onClick={() => createNew(true)}>
-          {t.create}
-        </Button>
+        {hasUser ? (
+          <Button kind="primary" icon="plus" onClick={() => createNew(true)}>
+            {t.create}
+          </Button>
+        ) : (
+          <span className="hint">{t.needsUser}</span>
+        )}
       </Heading>
       <List
         {...rows}
@@ -60,7 +71,7 @@ export default function Agents() {
         linkOf={({ id }) => `/a/${encodeURIComponent(id)}/home`}
         empty={<Empty title={t.none} text={t.noneText} />}
       />
-      {create !== undefined && <AgentForm onClose={() => createNew(false)} />}
+      {create !== undefined && hasUser && <AgentForm onClose={() => createNew(false)} />}
       {edited && <AgentForm agent={edited} onClose={() => setEdited(undefined)} />}
     </div>
   )
@@ -69,8 +80,9 @@ export default function Agents() {
 function Actions({ agent, onEdit }: { agent: AgentRow; onEdit(): void }) {
   const t = useText(text)
   const { name, id, status } = agent
-  const change = useChange(changeAgent, { changes: [agentsPath] })
-  const removal = useChange(deleteAgent, { changes: [agentsPath], onDone: () => toast(t.removed(name)) })
+  const may = useMay()
+  const change = useChange(changeAgent, { changes: agentLists })
+  const removal = useChange(deleteAgent, { changes: agentLists, onDone: () => toast(t.removed(name)) })
   const isActive = status === 'active'
 
   /** Shown at once, and taken back if the server refuses. */
@@ -99,7 +111,7 @@ function Actions({ agent, onEdit }: { agent: AgentRow; onEdit(): void }) {
       items={[
         { label: t.edit, icon: 'edit', run: onEdit },
         { label: isActive ? t.pause : t.resume, icon: isActive ? 'pause' : 'play', run: toggle },
-        { label: t.remove, icon: 'trash', isDangerous: true, run: () => void remove() },
+        may(id, 'own') && { label: t.remove, icon: 'trash', isDangerous: true, run: () => void remove() },
       ]}
     />
   )

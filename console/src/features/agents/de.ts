@@ -26,7 +26,7 @@ export default {
   removeText: 'Wissen, Gespräche, Abläufe und Einstellungen werden mit gelöscht. Das ist endgültig.',
   removed: name => `„${name}“ ist gelöscht.`,
   actionsOf: name => `Aktionen für ${name}`,
-  needsUser: 'Wer nicht angemeldet ist, kann keine Agenten anlegen.',
+  needsUser: 'Zum Anlegen von Agenten anmelden.',
   states: { active: 'aktiv', paused: 'angehalten', disabled: 'abgeschaltet' },
   welcome: 'Drei Schritte zur ersten Antwort',
   welcomeText:

@@ -60,7 +60,7 @@ function FirstDocument({ sources }: { sources: readonly Source[] }) {
     try {
       await upload(uploadSource(agent.id, file), share => setSending({ name, share }))
       setSending(undefined)
-      await invalidate(`${agent.api}/sources`)
+      await invalidate([`${agent.api}/sources`])
     } catch (error) {
       setSending({ name, share: 0, error: error instanceof Error ? error.message : String(error) })
     }

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useChanges } from '#console/api/changes.ts'
 import { query, queryClient } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
 import type { Agent as ShownAgent } from '#console/shell/agent.tsx'
@@ -27,6 +28,8 @@ export default function Home() {
   const t = useText(text)
   const shown = useAgent()
   const { data: agent, error } = useQuery(query(getAgent(shown.id)))
+  // The counts are of everything that the agent has.
+  useChanges(() => void queryClient.invalidateQueries(query(getAgent(shown.id))))
   const { data: sources } = useQuery(query(listSources(shown.id)))
   if (error && agent === undefined) return <Problem error={error} />
   if (agent === undefined || sources === undefined) return null

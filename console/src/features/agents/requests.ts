@@ -18,6 +18,8 @@ type NewAgent = Static<typeof newAgentSchema>
 type Changes = Static<typeof agentChangesSchema>
 
 export const agentsPath = '/api/agents'
+/** What a new, changed or deleted agent shows in. */
+export const agentLists = [agentsPath, '/api/auth/agents']
 const agentPath = (id: string) => path`/api/agents/${id}`
 
 export const listAgents = () => get<{ agents: AgentRow[] }>(agentsPath, { sort: 'name' })

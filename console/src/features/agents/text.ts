@@ -27,7 +27,7 @@ export const en = {
     'Its knowledge, conversations, workflows and settings are deleted with it. This can’t be undone.',
   removed: (name: string) => `“${name}” was deleted.`,
   actionsOf: (name: string) => `Actions for ${name}`,
-  needsUser: 'Who is not signed in can’t create agents.',
+  needsUser: 'Sign in to create agents.',
   states: { active: 'active', paused: 'paused', disabled: 'disabled' },
   welcome: 'Three steps to a first answer',
   welcomeText: 'They work at once: this agent needs no model key to find and quote what your documents say.',
