@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, invalid, notFound, required } from '#platform/errors.ts'
 import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { keysOf } from '#storage/tables/contact-identity.ts'
 import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
@@ -114,7 +115,8 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
     },
 
     async remove(agent: AgentHandle, id: string): Promise<void> {
-      if (!(await deleteContact(agent.db, id))) throw notFound('Contact')
+      if (!(await inTransaction(agent.db, transaction => deleteContact(transaction, id))))
+        throw notFound('Contact')
     },
   }
 }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { AppError, notFound } from '#platform/errors.ts'
 import { createTemplates } from '#platform/templates/resolve-templates.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import { readGraph } from './engine/graph.ts'
 import { resultsOf } from './engine/plan.ts'
@@ -30,12 +31,14 @@ export function createHooksService({ executions, agentDatabases, baseUrl }: Depe
     /** A new address; the former one is void. */
     async create({ agentId, db }: AgentHandle, id: string): Promise<{ url: string }> {
       const token = randomBytes(32).toString('base64url')
-      if (!(await setHook(db, id, hashOf(token)))) throw notFound('Workflow')
+      if (!(await inTransaction(db, transaction => setHook(transaction, id, hashOf(token)))))
+        throw notFound('Workflow')
       return { url: `${baseUrl}/api/agents/${agentId}/hooks/${token}` }
     },
 
     async remove({ db }: AgentHandle, id: string): Promise<void> {
-      if (!(await setHook(db, id, null))) throw notFound('Address of the workflow')
+      if (!(await inTransaction(db, transaction => setHook(transaction, id, null))))
+        throw notFound('Address of the workflow')
     },
 
     /**

@@ -68,7 +68,7 @@ export function createMethodsService({ agentSecrets, clock, ids }: Dependencies)
     },
 
     async remove({ agentId, db }: AgentHandle, id: string): Promise<void> {
-      const deleted = await deleteMethod(db, id)
+      const deleted = await inTransaction(db, transaction => deleteMethod(transaction, id))
       if (deleted === undefined) throw notFound('Payment method')
       await agentSecrets.remove(agentId, [deleted.secret_set])
     },
