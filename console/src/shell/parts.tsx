@@ -5,11 +5,18 @@ import { features } from './feature.ts'
 
 /** Components that one feature has (`Feature.parts`) and others show, by name, with their properties. */
 export interface Parts {
-  /** A document in a panel, with a passage of it marked. */
+  /** A document in a panel, with a passage of it marked: what an answer rests on. */
   document: {
     sourceId: string
-    /** What an answer rests on: the text to be marked, and where it is. */
-    passage?: { text: string; page?: number | null; url?: string | null; start?: number; end?: number }
+    /** The page of a source with several addresses, as the passage's metadata has it. */
+    url?: string | null
+    /** The page of a PDF, counted from 1. */
+    page?: number | null
+    /** Where the passage stands in the extracted text (of `url`), in UTF-16 units. */
+    start?: number
+    end?: number
+    /** The passage's text, which is looked for on the page of a PDF. */
+    passage?: string
     onClose(): void
   }
   /** A call of a tool that waits for a person, with the buttons that decide it. */
