@@ -14,6 +14,7 @@ import type { Feature } from '#features/feature.ts'
 import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createMcp } from '#features/mcp/mcp.feature.ts'
 import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.ts'
+import { createOpenai } from '#features/openai/openai.feature.ts'
 import { createOverview } from '#features/overview/overview.feature.ts'
 import { createPayments } from '#features/payments/payments.feature.ts'
 import { createSchedules } from '#features/schedules/schedules.feature.ts'
@@ -96,6 +97,7 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   const toolsOf = collectTools(() => new Set<Feature>([knowledge, sources, ...all]), recordTool)
   const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...payments, ...agents, ...knowledge, ...chat, toolsOf }))
+  add(createOpenai(infrastructure, { ...access, ...agents, ...payments, ...chat }))
   const eventNames = () => all.flatMap(({ events = {} }) => Object.keys(events))
   add(createWebhooks(infrastructure, eventNames))
   const channels = add(createChannels(infrastructure, { ...agents, ...contacts, ...chat }))
@@ -134,7 +136,9 @@ async function build(infrastructure: Infrastructure, consoleFolder: string): Pro
   const { rateLimits, trustProxy, gateway, baseUrl } = configuration
   const { isSigned } = createSignedRequests(infrastructure)
   const isCounted = (request: FastifyRequest) => !isSigned(request)
-  const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, isCounted, trustProxy, startLag })
+  const app = createServer({
+    ...{ log, clock, metrics, rateLimits, sharedCounts, isCounted, trustProxy, startLag, baseUrl },
+  })
   const routes = requireDeclarations(app)
   await registerWebSockets(app)
   await registerOpenApi(app, { version, baseUrl, gatewayHeader: gateway?.header })

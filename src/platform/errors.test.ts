@@ -8,6 +8,8 @@ const expected: Record<ErrorCode, [status: number, fault: AppError['fault']]> = 
   MALFORMED_JSON: [400, 'user'],
   MODEL_UNKNOWN: [400, 'user'],
   MODEL_NOT_CONFIGURED: [400, 'user'],
+  SCHEMA_MISMATCH: [400, 'operational'],
+  TURN_FAILED_AFTER_TOOLS: [400, 'operational'],
   OUTBOUND_REFUSED: [400, 'user'],
   CHANNEL_NOT_CONFIGURED: [400, 'user'],
   UNAUTHORIZED: [401, 'user'],

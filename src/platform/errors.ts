@@ -9,6 +9,8 @@ const catalogue = {
   MALFORMED_JSON: { status: 400, fault: 'user' },
   MODEL_UNKNOWN: { status: 400, fault: 'user' },
   MODEL_NOT_CONFIGURED: { status: 400, fault: 'user' },
+  SCHEMA_MISMATCH: { status: 400, fault: 'operational' },
+  TURN_FAILED_AFTER_TOOLS: { status: 400, fault: 'operational' },
   CHANNEL_NOT_CONFIGURED: { status: 400, fault: 'user' },
   UNAUTHORIZED: { status: 401, fault: 'user' },
   PROVIDER_NOT_CONFIGURED: { status: 401, fault: 'user' },

@@ -21,6 +21,7 @@ import { agentFactTables, platformFactTables } from './tables/facts.ts'
 import { keyTables } from './tables/keys.ts'
 import { knowledgeTables } from './tables/knowledge.ts'
 import { mcpTables } from './tables/mcp.ts'
+import { openAiTables } from './tables/openai.ts'
 import { outboxSuspects, outboxTables } from './tables/outbox.ts'
 import { paymentClaimTables } from './tables/payment-claims.ts'
 import { deliveryTables, earlyChangeTables, paymentTables } from './tables/payments.ts'
@@ -75,6 +76,7 @@ export const agentTables = {
   '0025-early-payment-changes': earlyChangeTables,
   '0026-page-texts': pageTextTables,
   '0027-attention': attentionIndexes,
+  '0029-openai-trails': openAiTables,
 }
 
 type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>

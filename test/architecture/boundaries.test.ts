@@ -43,6 +43,7 @@ const features: Record<string, readonly string[]> = {
   payments: ['agents', 'access'],
   chat: ['knowledge', 'agents'],
   'mcp-endpoint': ['chat', 'knowledge', 'agents', 'payments'],
+  openai: ['chat', 'agents', 'access', 'payments'],
   webhooks: [],
   channels: ['agents', 'contacts', 'chat'],
   workflows: ['chat', 'channels', 'browser', 'agents'],

@@ -418,4 +418,8 @@ export const additions = [
     why: 'The page of the replay reads its events.',
   },
   { route: 'GET /replay/assets/{name}', area: 'browser', why: 'What the page of the replay consists of.' },
+  { route: 'GET /api/openai/v1/models', why: 'A client of OpenAI lists the agents that it may chat with.' },
+  { route: 'GET /api/openai/v1/models/{model}', why: 'Such a client checks the model that it was set to.' },
+  { route: 'POST /api/openai/v1/chat/completions', why: 'Clients of OpenAI talk with agents.' },
+  { route: 'POST /api/openai/v1/responses', why: 'So do those that speak its newer API alone.' },
 ] as const satisfies readonly Addition[]

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -34,6 +35,8 @@ export type { ConnectionAccess } from './connection-access.ts'
 
 export interface AccessFeature extends Feature {
   access: AccessService
+  /** For a route that finds its agent, and that callers who may chat may call. Throws if this one may not. */
+  openAgent(request: FastifyRequest, reply: FastifyReply, agentId: string): Promise<void>
   /** To be called when an agent was disabled. */
   disabled(agentId: string): void
   /** For requests that take long: aborts when their caller may no longer make them, or the agent is disabled. */
@@ -71,8 +74,13 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
   const publicAccess = publicAccessFor(configuration)
   const connections = createConnectionAccess({ identify, publicAccess, access, watch })
   let gateOf: FindGate = async () => undefined
+  const decision = createDecision({
+    ...{ identify, publicAccess, access, agentDatabases },
+    gateOf: (request, reply) => gateOf(request, reply),
+  })
   return {
     access,
+    openAgent: decision.openAgent,
     disabled: watch.notify,
     connections,
     callerSignal: isDisabled => createCallerSignal({ identify, access, watch, isDisabled, log }),
@@ -84,13 +92,6 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
     },
     stop: identification.settled,
     routes(app) {
-      const decision = createDecision({
-        identify,
-        publicAccess,
-        access,
-        agentDatabases,
-        gateOf: (request, reply) => gateOf(request, reply),
-      })
       registerAgentRelease(app)
       registerAccess(app, decision)
       app.limitBy(identification.limitOf)

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { anonymous, currentActor } from '#platform/actor.ts'
 import { currentOwner } from '#platform/current-owner.ts'
 import { AccessDenied } from '#platform/errors.ts'
-import type { Decision } from '#platform/http/access.ts'
 import type { Access, App } from '#platform/http/app.ts'
 import { whenClosed } from '#platform/http/closing.ts'
 import type { FindGate, Gate } from '#platform/http/gate.ts'
@@ -46,15 +45,18 @@ export function createDecision({
   access: service,
   agentDatabases,
   gateOf,
-}: Dependencies): Decision {
+}: Dependencies) {
   /** Callers with a role on the agent need not buy. */
   async function findGate(request: FastifyRequest, reply: FastifyReply): Promise<Gate | undefined> {
     if (request.routeOptions.config.soldAs === undefined) return undefined
     return (await service.hasRole(agentIdOf(request), request)) ? undefined : await gateOf(request, reply)
   }
 
-  async function requirePermission(request: FastifyRequest, access: AgentAccess): Promise<void> {
-    const agentId = agentIdOf(request)
+  async function requirePermission(
+    request: FastifyRequest,
+    access: AgentAccess,
+    agentId = agentIdOf(request),
+  ): Promise<void> {
     const found = service.permissionOn(agentId, request)
     const permission = found instanceof Promise ? await found : found
     const isPage = request.publicAccess === 'page'
@@ -65,8 +67,28 @@ export function createDecision({
     request.isAdmin = allows(permission, 'admin')
   }
 
+  async function acquire(request: FastifyRequest, reply: FastifyReply, agentId: string): Promise<void> {
+    request.agent = await agentDatabases.acquire(agentId)
+    // The client may go before the handler is done, and the handler may be done before its stream ends: the last of them
+    // lets go.
+    const release = afterBoth(() => request.agent.release())
+    request.agentAnswered = release.first
+    whenClosed(reply, release.second)
+  }
+
+  async function enterAgent(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    access: AgentAccess,
+  ): Promise<void> {
+    const gate = await findGate(request, reply)
+    if (gate === undefined) await requirePermission(request, access)
+    else request.gate = gate
+    if (request.routeOptions.config.opensAgent !== false) await acquire(request, reply, agentIdOf(request))
+  }
+
   return {
-    async decide(request, reply, access) {
+    async decide(request: FastifyRequest, reply: FastifyReply, access: Access) {
       const identified = identify(request)
       const caller = identified instanceof Promise ? await identified : identified
       request.caller = caller
@@ -81,22 +103,21 @@ export function createDecision({
           'Access denied: this needs a user. Sign in through the identity gateway, or set DEV_USER while developing. ' +
             'Requests of web pages of another origin never act as that user.',
         )
-      if (!isAgentAccess(access)) return
-      const gate = await findGate(request, reply)
-      if (gate === undefined) await requirePermission(request, access)
-      else request.gate = gate
-      if (request.routeOptions.config.opensAgent === false) return
-      request.agent = await agentDatabases.acquire(agentIdOf(request))
-      // The client may go before the handler is done, and the handler may be done before its stream ends: the last of them
-      // lets go.
-      const release = afterBoth(() => request.agent.release())
-      request.agentAnswered = release.first
-      whenClosed(reply, release.second)
+      if (isAgentAccess(access) && !request.routeOptions.config.findsAgent)
+        await enterAgent(request, reply, access)
+    },
+
+    /** For a route that finds its agent: decides by the access of the route. Throws as `decide` does. */
+    async openAgent(request: FastifyRequest, reply: FastifyReply, agentId: string) {
+      await requirePermission(request, 'chatter', agentId)
+      await acquire(request, reply, agentId)
     },
 
     async decideAgain(request: FastifyRequest, access: Access) {
       request.caller = await callerStill(request, identify)
-      if (isAgentAccess(access) && request.gate === undefined) await requirePermission(request, access)
+      const isFound = !request.routeOptions.config.findsAgent || request.agent !== undefined
+      if (isAgentAccess(access) && request.gate === undefined && isFound)
+        await requirePermission(request, access)
     },
   }
 }
@@ -137,5 +158,5 @@ export function registerAgentRelease(app: App): void {
 }
 
 function agentIdOf(request: FastifyRequest): string {
-  return (request.params as { id: string }).id
+  return request.agent?.agentId ?? (request.params as { id: string }).id
 }

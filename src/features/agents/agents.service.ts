@@ -51,6 +51,9 @@ export function createAgentsService(needs: Dependencies) {
   return {
     find,
 
+    /** By its name, in any letter case, or its id. */
+    findNamed: (name: string) => repository.findNamed(name),
+
     isDisabled: async (id: string) => (await repository.find(id))?.status === 'disabled',
 
     /** Whether the agents can be read. */

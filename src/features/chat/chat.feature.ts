@@ -10,6 +10,9 @@ import type { Answering } from './answering/answering.ts'
 import { createAnswering } from './answering/answering.ts'
 import type { Questions } from './answering/questions.ts'
 import { createQuestions } from './answering/questions.ts'
+import type { Running } from './answering/running.ts'
+import { createRunning } from './answering/running.ts'
+import type { TurnPlanner } from './answering/turn-planner.ts'
 import { answerAlone, createTurnPlanner } from './answering/turn-planner.ts'
 import { registerApprovalRoutes } from './approvals.routes.ts'
 import { createApprovalsService } from './approvals.service.ts'
@@ -31,6 +34,9 @@ export interface ChatFeature extends Feature {
   questions: Pick<Questions, 'accept'>
   answering: Pick<Answering, 'answer'>
   answerOnce: ReturnType<typeof createAnswerOnce>
+  /** For turns of conversations that are kept elsewhere. */
+  planner: TurnPlanner
+  running: Pick<Running, 'run'>
   /** Within the caller's transaction: gives a message the text that its author has made of it. */
   editMessage: ConversationsService['editMessage']
   /** Answers a question that is in no conversation. */
@@ -62,7 +68,8 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   const planner = createTurnPlanner({ ...infrastructure, settings, knowledge, toolsOf, maxIterations })
   const questions = createQuestions({ ...infrastructure, planner, starts, lock })
   const store = createAnswerStore({ lock, transact })
-  const answering = createAnswering({ store, clock, ids, log })
+  const running = createRunning()
+  const answering = createAnswering({ store, running, clock, ids, log })
   const answerOnce = createAnswerOnce({ ...infrastructure, conversations, questions, answering })
   const statusOf = async (agentId: string) => (await settings.profileOf(agentId)).status
   const approvals = createApprovalsService({ lock, toolsFor: toolsOf, statusOf, clock, log })
@@ -71,6 +78,8 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
     questions,
     answering,
     answerOnce,
+    planner,
+    running,
     editMessage: conversations.editMessage,
     answerAlone: (...question) => answerAlone(planner, ...question),
     shorten: result => truncateResult(result, keptCharacters),
@@ -82,6 +91,6 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
       registerMessageRoutes(app, conversations)
     },
     events: chatEvents,
-    drain: answering.close,
+    drain: running.close,
   }
 }

@@ -13,6 +13,7 @@ type Tools = NonNullable<CallOptions['tools']>
 /** The body of a streamed `POST /chat/completions`; fields that are undefined are not sent. */
 export function requestBody(model: string, options: CallOptions) {
   const { prompt, temperature, maxOutputTokens, topP, stopSequences, seed, tools = [], toolChoice } = options
+  const { responseFormat } = options
   return {
     model,
     temperature,
@@ -22,6 +23,7 @@ export function requestBody(model: string, options: CallOptions) {
     seed,
     messages: prompt.flatMap(messagesOf),
     ...(tools.length === 0 ? {} : { tools: tools.map(toolOf), tool_choice: choiceOf(toolChoice) }),
+    response_format: responseFormat?.type === 'json' ? formatOf(responseFormat) : undefined,
     stream: true,
     stream_options: { include_usage: true },
   }
@@ -91,6 +93,12 @@ function toolOf(tool: Tools[number]): object {
   if (tool.type === 'provider') throw new TypeError(`The tool ${tool.name} is another provider's own.`)
   const { name, description, inputSchema }: ToolDefinition = tool
   return { type: 'function', function: { name, description, parameters: inputSchema } }
+}
+
+function formatOf({ name = 'answer', schema }: Extract<CallOptions['responseFormat'], { type: 'json' }>) {
+  return schema === undefined
+    ? { type: 'json_object' }
+    : { type: 'json_schema', json_schema: { name, schema, strict: false } }
 }
 
 function choiceOf(choice: CallOptions['toolChoice']): unknown {

@@ -2,7 +2,8 @@ import type { CitedPassage } from '../language-model/passages.ts'
 
 /** The turn of a conversation that tools are offered to. */
 export interface ToolTurn {
-  conversationId: string
+  /** Undefined for a conversation that its caller keeps. */
+  conversationId: string | undefined
   /** Its caller may chat and no more. */
   isOutsider: boolean
   /** Reports to the caller of the turn while a call runs. */

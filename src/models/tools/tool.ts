@@ -11,6 +11,8 @@ export interface Tool {
   parameters: ToolParameters
   /** It is part of the service: the model is offered it, however many others there are. */
   isBuiltIn?: boolean
+  /** It is run by the caller of the turn, which a call of it ends. */
+  isCallers?: boolean
   /** Whether its answer may differ from call to call, so that only an immediate repetition counts as one. */
   observesChange?: boolean
   requiresApproval?: ApprovalRule

@@ -142,6 +142,12 @@ export function isRefusedRequest(failure: Failure, model: FailedModel): boolean 
   return kindOf(failure, model) === 'refused-request'
 }
 
+/** Whether the server refuses the request because its answer was to have a form. */
+export function refusesFormat(error: unknown): boolean {
+  const { status, evidence } = readFailure(error)
+  return status === 400 && /response_format|json_schema|json_object|grammar/i.test(evidence)
+}
+
 /** An answer that names a model all the same, as a page about models does. */
 const noSuchPath = /invalid url|unexpected endpoint|<html|<!doctype|cannot (post|get)/i
 const tooLong = /context[ _](length|window)|too long|too many (input )?tokens|token (count|limit)/i

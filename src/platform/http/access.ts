@@ -106,6 +106,11 @@ export function isOfChat(url: string): boolean {
   return /^\/api\/agents\/[^/]*\/chat(?:[/?#]|$)/.test(plainPath(url))
 }
 
+/** Whether a URL lies below that for clients of OpenAI. */
+export function isOfOpenAi(url: string): boolean {
+  return /^\/api\/openai(?:[/?#]|$)/.test(plainPath(url))
+}
+
 function plainPath(url: string): string {
   const path = url.replace(/^https?:\/\/[^/?#]*/i, '')
   return path.replaceAll(/%([2-7][0-9a-f])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))

@@ -11,8 +11,8 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-/** Which of the four error shapes a route answers in. */
-export type Area = 'generic' | 'chat' | 'payments'
+/** Which error shape a route answers in; `openai` is that of OpenAI's API. */
+export type Area = 'generic' | 'chat' | 'payments' | 'openai'
 
 /**
  * Which rate limit a request counts against; `open` is as many as `general`, for what is no call of the API; `unproven` for
@@ -37,6 +37,10 @@ declare module 'fastify' {
     operationId?: string
     /** False for a route on an agent that needs nothing of its database: one that can't be opened is no obstacle. */
     opensAgent?: false
+    /** Whether the path names no agent: the handler does, by `openAgent`. */
+    findsAgent?: true
+    /** Values that its body may hold; `maxValues` unless given. */
+    jsonValues?: number
     /** Whether the route is open to the role `chat`, which is closed out of all others. */
     chat?: true
     /** False for a route that no API key may call, whatever its role. */

@@ -8,7 +8,7 @@ import { AppError, invalid } from '../errors.ts'
 import type { LagMeasurement } from '../event-loop/measure-lag.ts'
 import type { Log } from '../logging/log.ts'
 import type { Metrics } from '../metrics.ts'
-import { behindFailure, isOfApi, isOfChat } from './access.ts'
+import { behindFailure, isOfApi, isOfChat, isOfOpenAi } from './access.ts'
 import type { App, Area } from './app.ts'
 import { whenClosed } from './closing.ts'
 import { answerClientError } from './errors/client-error.ts'
@@ -44,6 +44,7 @@ interface ServerOptions {
   rateLimits: RateLimits
   sharedCounts?: SharedCounts | undefined
   isCounted?: ((request: FastifyRequest) => boolean) | undefined
+  baseUrl?: string | undefined
   /** Addresses whose `X-Forwarded-For` is believed. */
   trustProxy: string[]
   /** How long a client may read nothing of a large answer, in milliseconds. */
@@ -74,7 +75,7 @@ export function createServer(options: ServerOptions): App {
   app.setSerializerCompiler(createSerializerCompiler())
   endOnUncaughtErrors(app)
   acceptJsonOnly(app)
-  registerErrors(app)
+  registerErrors(app, options)
   beginPipelinedInTurn(app)
   registerObservation(app, options)
   limitUploads(app)
@@ -120,13 +121,17 @@ function refuseSecondHost(app: App): void {
   })
 }
 
-function registerErrors(app: App): void {
+function registerErrors(app: App, { baseUrl }: ServerOptions): void {
   app.setErrorHandler(async (error, request, reply) =>
     sendError(await behindFailure(error, request), request, reply),
   )
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0]
-    const unknown = new AppError('NOT_FOUND', `There is no ${request.method} ${path}. See /docs.`)
+    const address = `${baseUrl ?? `${request.protocol}://${request.host}`}/api/openai/v1`
+    const advice = isOfOpenAi(request.originalUrl)
+      ? `The base URL for clients of OpenAI is ${address}: they append the rest, such as /chat/completions.`
+      : 'See /docs.'
+    const unknown = new AppError('NOT_FOUND', `There is no ${request.method} ${path}. ${advice}`)
     return sendError(unroutable.get(request.raw)?.error ?? unknown, request, reply)
   })
 }
@@ -141,7 +146,8 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
     request.log[levelOf(error)]({ err: error, requestId: request.id, method, path }, error.message)
   }
   if (error instanceof AppError && error.code === 'OVERLOADED') reply.header('Retry-After', retryAfterSeconds)
-  const area = request.routeOptions.config.area ?? unroutable.get(request.raw)?.area ?? 'generic'
+  const area =
+    request.routeOptions.config.area ?? unroutable.get(request.raw)?.area ?? areaOf(request.originalUrl)
   const answer = formatError(error, area, request.id)
   // Fastify would close the connection under a client that still sends its body, which then never sees this answer.
   if (answer.status === 413) reply.removeHeader('connection')
@@ -158,6 +164,11 @@ function isAbort(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.name === 'AbortError'
 }
 
+/** Of a path without a route. */
+function areaOf(url: string): Area {
+  return isOfOpenAi(url) ? 'openai' : 'generic'
+}
+
 /** Requests whose path the router can't read, with what it says of it, and whose area it would be in. */
 const unroutable = new WeakMap<IncomingMessage, { error: unknown; area: Area }>()
 
@@ -167,7 +178,7 @@ const unroutable = new WeakMap<IncomingMessage, { error: unknown; area: Area }>(
  */
 function treatAsUnknown(app: App, error: unknown, [{ raw }, reply]: [FastifyRequest, FastifyReply]): void {
   const { url = '' } = raw
-  unroutable.set(raw, { error, area: isOfChat(url) ? 'chat' : 'generic' })
+  unroutable.set(raw, { error, area: isOfChat(url) ? 'chat' : areaOf(url) })
   Object.assign(raw, { originalUrl: url, url: isOfApi(url) ? '/api/%25' : '/%25' })
   app.routing(raw, reply.raw)
 }

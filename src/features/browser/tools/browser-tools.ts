@@ -133,7 +133,7 @@ const changeCharacters = 4000
 export function createBrowserTools({ browser, actions, takeovers, settingsOf }: Dependencies) {
   return async (agent: AgentHandle, turn: ToolTurn | undefined): Promise<Tool[]> => {
     const settings = turn && (await settingsOf(agent.agentId))
-    if (turn === undefined || settings?.browser_tools !== true) return []
+    if (turn?.conversationId === undefined || settings?.browser_tools !== true) return []
     const holder = `conversation:${turn.conversationId}${turn.isOutsider ? ':guest' : ''}`
     const profile = turn.isOutsider ? undefined : settings.browser_profile
     async function run(input: ActionInput, signal: AbortSignal): Promise<string> {

@@ -2,7 +2,6 @@ import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { diskProblemIn } from '#platform/disk.ts'
 import { AppError, conflict } from '#platform/errors.ts'
-import { followSignals } from '#platform/follow-signals.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { ChatMessage } from '../chat.schema.ts'
@@ -13,6 +12,7 @@ import type { AnswerRecorder } from './answer-recorder.ts'
 import { createAnswerRecorder } from './answer-recorder.ts'
 import type { AnswerStore } from './answer-store.ts'
 import type { Question } from './question.ts'
+import type { Running } from './running.ts'
 import type { PlannedOutcome } from './turn-planner.ts'
 
 /** How a question ended. `assistantMessage` is what was said and stored, if anything was. */
@@ -25,6 +25,7 @@ type TurnEnd = Omit<PlannedOutcome, 'content' | 'toolCalls' | 'toolResults'>
 
 interface Dependencies {
   store: AnswerStore
+  running: Pick<Running, 'run'>
   clock: Clock
   ids: Ids
   log: Log
@@ -32,9 +33,7 @@ interface Dependencies {
 
 /** Answers questions: runs their turns, stores what is said meanwhile, renews the lock and releases it. */
 export function createAnswering(needs: Dependencies) {
-  const { store, clock, ids, log } = needs
-  const running = new Map<AbortController, Promise<unknown>>()
-  let isOver = false
+  const { store, running, clock, ids, log } = needs
 
   async function attempt(
     question: Question,
@@ -65,23 +64,16 @@ export function createAnswering(needs: Dependencies) {
 
   /** Never rejects; the lock and the agent are released in any case. */
   function run(question: Question, emit: (event: TurnEvent) => void, client: AbortSignal): Promise<Answered> {
-    const ending = new AbortController()
-    const unfollow = followSignals(ending, [client, question.agent.signal])
-    if (isOver) ending.abort(shuttingDown())
-    const answered = attempt(question, emit, ending)
-      .catch(async cause => {
-        logFailure(log, question, cause)
-        // An answer that can't be stored must not keep the conversation locked; if this fails as well, the lease ends.
-        await store.finish(question, undefined).catch(() => false)
-        return { assistantMessage: undefined, error: notStored(cause, ending.signal) }
-      })
-      .finally(() => {
-        running.delete(ending)
-        unfollow()
-        question.agent.release()
-      })
-    running.set(ending, answered)
-    return answered
+    return running.run([client, question.agent.signal], ending =>
+      attempt(question, emit, ending)
+        .catch(async cause => {
+          logFailure(log, question, cause)
+          // An answer that can't be stored must not keep the conversation locked; if this fails as well, the lease ends.
+          await store.finish(question, undefined).catch(() => false)
+          return { assistantMessage: undefined, error: notStored(cause, ending.signal) }
+        })
+        .finally(() => question.agent.release()),
+    )
   }
 
   return {
@@ -98,15 +90,6 @@ export function createAnswering(needs: Dependencies) {
       if (assistantMessage === undefined)
         throw conflict('The request was aborted before there was an answer.')
       return { userMessage: toPublic(question.userMessage), assistantMessage }
-    },
-
-    /** Lets running turns finish within the grace (milliseconds); then ends them, and those that still begin, with an error. */
-    async close(graceMs: number): Promise<void> {
-      setTimeout(() => {
-        isOver = true
-        for (const ending of running.keys()) ending.abort(shuttingDown())
-      }, graceMs).unref()
-      while (running.size > 0) await Promise.all(running.values())
     },
   }
 }
@@ -192,11 +175,4 @@ function unexpected(message: string, cause: unknown): AppError {
 
 function lockWasLost(): AppError {
   return new AppError('CONFLICT', 'Another request has taken this conversation over. Send the message again.')
-}
-
-function shuttingDown(): AppError {
-  return new AppError(
-    'SHUTTING_DOWN',
-    'The server is shutting down. What was said so far is kept; ask again in a moment.',
-  )
 }

@@ -2,9 +2,12 @@ import type { SettingsService, StoredSettings } from '#features/agents/settings.
 import { temperatureOf } from '#features/agents/settings.service.ts'
 import type { ToolsOf } from '#features/collect-tools.ts'
 import type { FoundPassage, KnowledgeService } from '#features/knowledge/knowledge.service.ts'
+import type { PromptMessage } from '#models/language-model/language-model.ts'
 import type { CitedPassage } from '#models/language-model/passages.ts'
 import type { Models } from '#models/models.ts'
-import type { ToolEvent } from '#models/tools/tool-turn.ts'
+import type { Tool } from '#models/tools/tool.ts'
+import { nameTools } from '#models/tools/tool-name.ts'
+import type { ToolEvent, ToolTurn } from '#models/tools/tool-turn.ts'
 import { streamWithRetry } from '#models/transport/call-with-retry.ts'
 import type { Clock } from '#platform/clock.ts'
 import { conflict } from '#platform/errors.ts'
@@ -17,7 +20,8 @@ import type { ChatMessage, ReadPage } from '../chat.schema.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import { promptCharacters } from '../turn/context-budget.ts'
 import { fitTools } from '../turn/fit-tools.ts'
-import { buildPrompt } from '../turn/prompt.ts'
+import { buildPrompt, buildSentPrompt } from '../turn/prompt.ts'
+import type { TurnInput } from '../turn/run-turn.ts'
 import { runTurn } from '../turn/run-turn.ts'
 import { seenCharacters } from '../turn/truncate-result.ts'
 import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
@@ -54,6 +58,18 @@ interface QuestionContext {
     Partial<Pick<StoredMessage, 'id'>>
   /** Nothing was said before. */
   isFirst: boolean
+  /** In the place of a conversation that is stored here. */
+  sent?: SentConversation
+}
+
+/** A conversation that its caller keeps, and sends whole: nobody can say where its texts come from. */
+export interface SentConversation extends Pick<TurnInput, 'call' | 'toolChoice'> {
+  /** Without a system message. */
+  messages: readonly PromptMessage[]
+  /** The caller's own instructions, which come after the agent's. */
+  wishes: string
+  /** Those that the caller runs. */
+  tools: readonly Tool[]
 }
 
 /** The caller whose question is answered. */
@@ -90,6 +106,10 @@ interface Dependencies {
   metrics: Metrics
 }
 
+const nobodyApproves =
+  'This call needs the approval of a person, which can only be given in a conversation that is kept at this service. It was ' +
+  'not made. Say what it would do, and that it has to be asked for there.'
+
 /** The messages before a question: no more than fill the prompt, since the rest would be left out anyway. */
 async function readHistory({ agent: { db }, userMessage, isFirst }: QuestionContext, contextWindow: number) {
   if (isFirst) return []
@@ -123,6 +143,23 @@ async function passagesFor(
   }
 }
 
+/** The turn that tools are offered to; none for a question that is in no conversation. */
+function toolTurn(
+  { userMessage, sent }: QuestionContext,
+  isOutsider: boolean,
+  report: ToolTurn['report'],
+): ToolTurn | undefined {
+  if (sent !== undefined) return { conversationId: undefined, isOutsider, report }
+  if (userMessage.id === undefined) return undefined
+  return { conversationId: userMessage.conversationId, isOutsider, report }
+}
+
+/** The tools of the caller keep their names, by which the caller knows them. */
+function allTools(offered: readonly Tool[], callers: readonly Tool[] = []): readonly Tool[] {
+  if (callers.length === 0) return offered
+  return [...callers, ...nameTools(offered, new Set(callers.map(({ name }) => name)))]
+}
+
 export function createTurnPlanner(needs: Dependencies) {
   const { metrics } = needs
 
@@ -136,11 +173,9 @@ export function createTurnPlanner(needs: Dependencies) {
       model: chosen.id,
       settings,
       async run(context, emit, signal) {
-        const { agent, userMessage: question } = context
+        const { agent, userMessage: question, sent } = context
         const { contextWindow } = chosen
         const pages = createPageList(needs.clock)
-        const { id: messageId, conversationId } = question
-        const { isOutsider } = options
         const cited = createCitedList()
         const report = (event: ToolEvent) => {
           if (event.type === 'page_read') pages.add(event)
@@ -155,37 +190,38 @@ export function createTurnPlanner(needs: Dependencies) {
           emit({ type: 'retrieved', passages })
           return found
         }
-        // A question that is stored nowhere has no conversation that tools could use.
         const offersTools = options.enableTools !== false && settings.llm_tools !== 'off'
-        const turn = messageId === undefined ? undefined : { conversationId, isOutsider, report }
+        const turn = toolTurn(context, options.isOutsider, report)
         const [history, passages, offered] = await Promise.all([
           readHistory(context, contextWindow),
           retrieve(),
           offersTools ? needs.toolsOf(agent, turn) : [],
         ])
-        const { tools, leftOut } = await fitTools(offered, {
+        const { tools, leftOut } = await fitTools(allTools(offered, sent?.tools), {
           characters: promptCharacters(contextWindow) / 2,
           topic: [question.content, ...history.map(({ content }) => content).reverse()],
         })
+        const { instructions = settings.system_prompt } = options
+        const parts = { agentName: name, instructions, passages }
         const outcome = await runTurn({
           stream: call => streamWithRetry(chosen.model, call),
           contextWindow,
           temperature: temperatureOf(settings),
           tools,
-          messages: buildPrompt({
-            agentName: name,
-            instructions: options.instructions ?? settings.system_prompt,
-            history,
-            question: question.content,
-            passages,
-          }),
+          messages: sent
+            ? buildSentPrompt({ ...parts, ...sent })
+            : buildPrompt({ ...parts, history, question: question.content }),
+          ...(sent && { call: sent.call, toolChoice: sent.toolChoice, approvalRefusal: nobodyApproves }),
           isTainted:
-            options.isOutsider || isTainted(question) || passages.length > 0 || history.some(isTainted),
+            options.isOutsider ||
+            [question, ...history].some(isTainted) ||
+            passages.length > 0 ||
+            sent !== undefined,
           emit,
           signal,
           maxIterations: needs.maxIterations,
           newToolCallId: needs.ids.toolCall,
-          ...(messageId !== undefined && { cause: { messageId } }),
+          ...(question.id !== undefined && { cause: { messageId: question.id } }),
         })
         metrics.countTokens(chosen.provider, 'input', outcome.usage?.inputTokens ?? 0)
         metrics.countTokens(chosen.provider, 'output', outcome.usage?.outputTokens ?? 0)

@@ -27,10 +27,16 @@ export interface TurnInput {
   /** Tokens that the model can take in. */
   contextWindow: number
   temperature: number
+  /** Options of each call of the model, over the turn's own. */
+  call?: Pick<CallOptions, 'maxOutputTokens' | 'stopSequences' | 'temperature' | 'responseFormat'>
+  /** While tools are offered; `auto` unless given. */
+  toolChoice?: CallOptions['toolChoice']
   tools: readonly Tool[]
   messages: readonly PromptMessage[]
   /** Whether the messages hold text that outsiders wrote: passages, or tool results. */
   isTainted: boolean
+  /** For the model, of a call that needs approval where no person can give it; it then does not wait. */
+  approvalRefusal?: string
   emit(event: TurnEvent): void
   signal: AbortSignal
   /** How often the model is called with tools; if none of its answers ends the turn, it is called once more without them. */
@@ -47,8 +53,7 @@ export interface TurnInput {
 export async function runTurn(input: TurnInput): Promise<TurnOutcome> {
   const turn = new Turn(input)
   try {
-    await turn.run()
-    return turn.outcome({ kind: 'answered' })
+    return turn.outcome(await turn.run())
   } catch (error) {
     if (input.signal.aborted) return turn.outcome({ kind: 'aborted' })
     const known = error instanceof AppError
@@ -79,6 +84,7 @@ class Turn {
   readonly #guard = createRepeatGuard()
   readonly #toolCalls: ToolCall[] = []
   readonly #toolResults: ToolResult[] = []
+  readonly #callersTools: readonly Tool[]
   #prompt: PromptMessage[]
   #usage: Usage | undefined
   #content = ''
@@ -88,6 +94,7 @@ class Turn {
   #resultCharacters = 0
   #isTainted: boolean
   #isCutOff = false
+  #isFiltered = false
   #toolsEnded = false
   #toolsUnsupported = false
   readonly #toolsRefused = new Set<string>()
@@ -95,17 +102,34 @@ class Turn {
   constructor(input: TurnInput) {
     this.#input = input
     this.#prompt = [...input.messages]
+    this.#callersTools = input.tools.filter(({ isCallers }) => isCallers)
     this.#isTainted = input.isTainted
   }
 
-  async run(): Promise<void> {
+  async run(): Promise<TurnOutcome['end']> {
     for (let iteration = 1; iteration <= this.#input.maxIterations; iteration += 1) {
       this.#input.emit({ type: 'thinking', iteration })
-      const answer = await this.#callModel(this.#toolsEnded ? [] : this.#input.tools)
-      if (answer.calls.length === 0) return
-      await this.#call(answer.calls)
+      const { calls } = await this.#callModel(this.#toolsEnded ? this.#callersTools : this.#input.tools)
+      if (calls.every(({ toolName }) => this.#isCallers(toolName))) return this.#end(calls)
+      await this.#call(calls)
     }
-    await this.#callModel([])
+    const { calls } = await this.#callModel(this.#callersTools)
+    return this.#end(calls.filter(({ toolName }) => this.#isCallers(toolName)))
+  }
+
+  #isCallers(name: string): boolean {
+    return this.#callersTools.some(tool => tool.name === name)
+  }
+
+  #end(calls: readonly ModelToolCall[]): TurnOutcome['end'] {
+    if (calls.length === 0) return { kind: 'answered' }
+    const messages = this.#prompt.slice(this.#input.messages.length)
+    const handed = calls.map(({ toolCallId: id, toolName: name, input }) => ({
+      id,
+      name,
+      arguments: input || '{}',
+    }))
+    return { kind: 'handed-out', calls: handed, messages }
   }
 
   outcome(end: TurnOutcome['end']): TurnOutcome {
@@ -116,6 +140,7 @@ class Turn {
       usage: this.#usage,
       isTainted: this.#isTainted,
       isCutOff: this.#isCutOff,
+      ...(this.#isFiltered && { isFiltered: true }),
       reasoning: beginningWithin(maxReasoningBytes, this.#reasoning),
       toolsUnsupported: this.#toolsUnsupported,
       toolsRefused: [...this.#toolsRefused],
@@ -128,7 +153,8 @@ class Turn {
     const answer: Answer = { text: '', calls: [] }
     const contentBefore = this.#content
     if (this.#reasoning !== '') this.#think('\n\n')
-    await this.#input.stream(this.#options(tools))(part => {
+    await this.#input.stream(this.#options(tools))(given => {
+      const part = this.#identified(given)
       this.#bound(part, answer)
       message.add(part)
       if (part.type === 'text-delta') this.#say(part.delta, answer)
@@ -141,6 +167,12 @@ class Turn {
     this.#input.signal.throwIfAborted()
     this.#prompt.push(message.message())
     return answer
+  }
+
+  /** Callers keep the ids of their calls, which those of model services may not be for long: some begin anew each time. */
+  #identified(part: AnswerPart): AnswerPart {
+    if (part.type !== 'tool-call' || !this.#isCallers(part.toolName)) return part
+    return { ...part, toolCallId: this.#input.newToolCallId() }
   }
 
   /** A service that streams without end must not fill the memory. */
@@ -158,12 +190,14 @@ class Turn {
       description,
       inputSchema: parameters as ToolDefinition['inputSchema'],
     }))
+    const { toolChoice = { type: 'auto' } } = this.#input
     const room = promptCharacters(this.#input.contextWindow) - JSON.stringify(definitions).length
     return {
       prompt: fitPrompt(this.#prompt, room),
       temperature: this.#input.temperature,
+      ...this.#input.call,
       abortSignal: this.#input.signal,
-      ...(definitions.length === 0 ? {} : { tools: definitions, toolChoice: { type: 'auto' } }),
+      ...(definitions.length > 0 && { tools: definitions, toolChoice }),
     }
   }
 
@@ -197,7 +231,8 @@ class Turn {
     for (const name of Array.isArray(toolsRefused) ? toolsRefused : []) this.#toolsRefused.add(String(name))
     const { unified, raw } = finishReason
     // A refusal stops by itself, and is whole.
-    this.#isCutOff ||= unified === 'length' || (unified === 'content-filter' && raw !== 'stop')
+    this.#isFiltered ||= unified === 'content-filter' && raw !== 'stop'
+    this.#isCutOff ||= unified === 'length' || this.#isFiltered
   }
 
   async #call(calls: readonly ModelToolCall[]): Promise<void> {
@@ -231,6 +266,7 @@ class Turn {
   ): Promise<Omit<ToolResult, 'toolCallId' | 'name'>> {
     const tool = this.#input.tools.find(candidate => candidate.name === name)
     if (tool === undefined) return { error: `There is no tool named ${name}.` }
+    if (tool.isCallers) return { error: notCalledYet }
     if (given === undefined) return { error: unreadableArguments }
     const verdict = this.#guard.judge(name, given, tool.observesChange)
     if (verdict === 'ended') this.#toolsEnded = true
@@ -239,10 +275,12 @@ class Turn {
     const accepted = await acceptArguments(tool, given)
     if (accepted.problem !== undefined) return { error: accepted.problem }
     const { requiresApproval } = tool
-    if (requiresApproval === 'always' || (requiresApproval && this.#isTainted))
+    const { approvalRefusal, signal, cause } = this.#input
+    if (requiresApproval === 'always' || (requiresApproval && this.#isTainted)) {
+      if (approvalRefusal !== undefined) return { error: approvalRefusal }
       return { error: approvalNeeded, approval: 'required', toolVersion: tool.version?.() ?? '' }
+    }
     this.#isTainted = true
-    const { signal, cause } = this.#input
     return performCall(tool, accepted, signal, keptAfter(this.#resultCharacters), cause)
   }
 }
@@ -256,13 +294,19 @@ function beginningWithin(bytes: number, text: string): string {
 /** Usage that is not reported is not counted as nothing: an answer that broke off has cost tokens, too. */
 function addUsage(sum: Usage | undefined, { inputTokens, outputTokens }: FinishPart['usage']) {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return sum
+  const cached = (sum?.cachedInputTokens ?? 0) + (inputTokens.cacheRead ?? 0)
   return {
     inputTokens: (sum?.inputTokens ?? 0) + (inputTokens.total ?? 0),
     outputTokens: (sum?.outputTokens ?? 0) + (outputTokens.total ?? 0),
+    ...(cached > 0 && { cachedInputTokens: cached }),
   }
 }
 
 const unreadableArguments = `The arguments are not a JSON object of at most ${maxValues} values and ${maxLevels} levels.`
+
+/** Only the caller of the turn can run it, which would part the calls beside it from their results. */
+const notCalledYet =
+  'This call was not made, because it stood beside others. Read their results, then make it alone if it is still needed.'
 
 /** For the model, which should say so, and for the person who reads the call. */
 const approvalNeeded =

@@ -1,3 +1,4 @@
+import type { PromptMessage } from '#models/language-model/language-model.ts'
 import type { AppError } from '#platform/errors.ts'
 
 export type { TurnEvent } from '../stream-events.schema.ts'
@@ -39,17 +40,34 @@ export interface TurnOutcome {
   isTainted: boolean
   /** Whether the model stopped in the middle, since it may answer with no more tokens. */
   isCutOff: boolean
+  /** Whether a content filter did that. */
+  isFiltered?: boolean
   /** The thoughts of the model, cut to `maxReasoningBytes`; empty if it showed none. */
   reasoning: string
   /** Whether the model takes no tools, so that it was called without them. */
   toolsUnsupported: boolean
   /** Names of the tools that the provider refused, so that the model was called without them. */
   toolsRefused: string[]
-  end: { kind: 'answered' } | { kind: 'aborted' } | { kind: 'failed'; error: AppError }
+  end:
+    | { kind: 'answered' }
+    | { kind: 'aborted' }
+    | { kind: 'failed'; error: AppError }
+    /** `messages` were added to the prompt, the calls at their end. */
+    | { kind: 'handed-out'; calls: HandedCall[]; messages: PromptMessage[] }
+}
+
+/** A call of a tool that the caller of the turn runs. */
+export interface HandedCall {
+  id: string
+  name: string
+  /** JSON, as the model wrote it. */
+  arguments: string
 }
 
 /** Tokens as the model services counted them; 0 where they did not. */
 export interface Usage {
   inputTokens: number
   outputTokens: number
+  /** Of the input, those that the service had in a cache; absent if there were none. */
+  cachedInputTokens?: number
 }

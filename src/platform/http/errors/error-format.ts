@@ -61,8 +61,10 @@ function validationError(violation: SchemaViolation, context?: string): AppError
   return new AppError('VALIDATION_ERROR', `${field} ${issue}.`, { details: { field, issue } })
 }
 
-/** The answer in the area's shape; an access denial is plain text everywhere. */
+/** The answer in the area's shape; an access denial is plain text, but where clients of OpenAI read it. */
 export function formatError(error: AppError | AccessDenied, area: Area, requestId: string): ErrorAnswer {
+  if (error instanceof AccessDenied && area === 'openai')
+    return formatError(new AppError('FORBIDDEN', error.message), area, requestId)
   if (error instanceof AccessDenied)
     return { status: 403, contentType: 'text/plain; charset=utf-8', body: maskApiKeys(error.message) }
   const message =
@@ -84,6 +86,7 @@ function masked(body: unknown): unknown {
 }
 
 function bodyOf(error: AppError, message: string, area: Area): unknown {
+  if (area === 'openai') return { error: openAiError(error, message) }
   // Buyers of all resources read it.
   if (error.code === 'PAYMENT_REQUIRED') return { error: message, code: error.status, ...error.details }
   // A refused token has one shape on every path, so that clients can recognise it without knowing the area.
@@ -96,4 +99,24 @@ function bodyOf(error: AppError, message: string, area: Area): unknown {
       ...(error.details === undefined ? {} : { details: error.details }),
     }
   return { error: message, code: error.code }
+}
+
+/** An error as clients of OpenAI's API read it. */
+export interface OpenAiError {
+  message: string
+  type: string
+  param: unknown
+  code: unknown
+}
+
+/** Codes that such clients know by other names. */
+const openAiCodes: Record<string, string> = {
+  UNAUTHORIZED: 'invalid_api_key',
+  RATE_LIMITED: 'rate_limit_exceeded',
+}
+
+function openAiError({ code: own, status, details = {} }: AppError, message: string): OpenAiError {
+  const type = status < 500 ? 'invalid_request_error' : 'server_error'
+  const { field: param = null, code = openAiCodes[own] ?? own.toLowerCase() } = details
+  return { message, type: status === 429 ? 'rate_limit_error' : type, param, code }
 }

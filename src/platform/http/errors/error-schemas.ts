@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
+import { orNull } from '../../own-schemas.ts'
 import type { Area } from '../app.ts'
 
 /** The JSON body of a failed request, by area; error-format.ts makes them. */
@@ -30,6 +31,17 @@ export const errorSchemas = {
       details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     },
     { title: 'PaymentError' },
+  ),
+  openai: Type.Object(
+    {
+      error: Type.Object({
+        message: Type.String({ description: 'The problem and how to fix it.' }),
+        type: Type.String(),
+        param: orNull(Type.String({ description: 'The field that caused the error.' })),
+        code: Type.String({ description: 'Stable code of the error, such as `model_not_found`.' }),
+      }),
+    },
+    { title: 'OpenAiError' },
   ),
 } as const satisfies Record<Area, TSchema>
 

@@ -128,7 +128,7 @@ describe('the description of the service', () => {
   })
 
   it('has a schema of every success, and of the failures in the shape of the area', () => {
-    const shapes = { generic: 'Error', chat: 'ChatError', payments: 'PaymentError' }
+    const shapes = { generic: 'Error', chat: 'ChatError', payments: 'PaymentError', openai: 'OpenAiError' }
     for (const { method, url, config } of routes.filter(({ url }) => url.startsWith('/api'))) {
       if (method === 'HEAD') continue
       const operation = document.paths[pathOf(url)]?.[method.toLowerCase()]

@@ -12,8 +12,9 @@ export function jsonReader(app: App): (request: FastifyRequest, text: string) =>
   return (request, given) => {
     const text = given.replace(/^\uFEFF/, '')
     if (text === '') return undefined
-    if (hasMoreValuesThan(text, maxValues))
-      throw invalid('body', `must not hold more than ${maxValues} values`)
+    const { jsonValues = maxValues } = request.routeOptions.config
+    if (hasMoreValuesThan(text, jsonValues))
+      throw invalid('body', `must not hold more than ${jsonValues} values`)
     let outcome: [error: Error | null, value?: unknown] = [null]
     void parseSafely(request, text, (error, value) => {
       outcome = [error, value]

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isOfOpenAi } from '../access.ts'
 import type { App } from '../app.ts'
 
 /** Scripts of any origin may call, with these methods and headers; none may send what a browser keeps, such as cookies. */
@@ -29,7 +30,9 @@ export function registerHeaders(app: App): void {
       return
     }
     reply.header('access-control-allow-methods', allowedMethods)
-    reply.header('access-control-allow-headers', allowedHeaders)
+    // Clients of OpenAI send headers of their own.
+    const asked = isOfOpenAi(request.url) ? request.headers['access-control-request-headers'] : undefined
+    reply.header('access-control-allow-headers', asked ?? allowedHeaders)
     reply.code(204).send()
   })
 }

@@ -11,7 +11,7 @@ const pieceCharacters = 16 * 1024
 
 /** Where the events of one answer go to. */
 export interface EventStream {
-  /** Sends a value as one server-sent event `event: message` with the value as JSON; one that can't be JSON ends the stream. */
+  /** Sends a value as one event, by default `event: message` with the value as JSON; one that can't be JSON ends the stream. */
   send(event: unknown): void
   end(): void
 }
@@ -20,9 +20,13 @@ export interface EventStream {
  * Answers with events, which wait while the client does not read them; a client that reads nothing for `timeout`
  * milliseconds counts as gone.
  */
-export function openEventStream(reply: FastifyReply, timeout?: number): EventStream {
+export function openEventStream(
+  reply: FastifyReply,
+  timeout?: number,
+  write: (event: unknown) => string = asMessage,
+): EventStream {
   const { raw: response, request } = reply
-  const queue = createEventQueue()
+  const queue = createEventQueue(write)
   // Too late for an error answer: all the client sees is that the connection ends.
   const events = queue.events.once('error', error => {
     request.log.error({ err: error, requestId: request.id }, 'a stream of events failed')
@@ -56,11 +60,15 @@ export function sendEvents(reply: FastifyReply, events: Readable, timeout?: numb
   reply.send(events)
 }
 
+function asMessage(event: unknown): string {
+  return `event: message\ndata: ${JSON.stringify(event)}\n\n`
+}
+
 /**
  * Events in the order in which they came. Those of one turn of the event loop go out in one write, in pieces that leave back
  * pressure its say; each is written down only when it is taken.
  */
-function createEventQueue() {
+function createEventQueue(write: (event: unknown) => string) {
   let waiting: unknown[] = []
   let taken = 0
   let isEnded = false
@@ -97,7 +105,7 @@ function createEventQueue() {
   function takePiece(): string {
     let piece = ''
     for (; taken < waiting.length && piece.length < pieceCharacters; taken += 1)
-      piece += `event: message\ndata: ${JSON.stringify(waiting[taken])}\n\n`
+      piece += write(waiting[taken])
     return piece
   }
 

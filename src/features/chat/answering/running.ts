@@ -1,0 +1,44 @@
+import { AppError } from '#platform/errors.ts'
+import { followSignals } from '#platform/follow-signals.ts'
+
+/** The turns under way, which the end of the service ends. */
+export function createRunning() {
+  const running = new Map<AbortController, Promise<unknown>>()
+  let isOver = false
+
+  return {
+    /** Runs work, whose controller aborts with one of the signals. */
+    run<Result>(
+      signals: readonly AbortSignal[],
+      work: (ending: AbortController) => Promise<Result>,
+    ): Promise<Result> {
+      const ending = new AbortController()
+      const unfollow = followSignals(ending, signals)
+      if (isOver) ending.abort(shuttingDown())
+      const result = work(ending).finally(() => {
+        running.delete(ending)
+        unfollow()
+      })
+      running.set(ending, result)
+      return result
+    },
+
+    /** Lets running turns finish within the grace (milliseconds); then ends them, and those that still begin, with an error. */
+    async close(graceMs: number): Promise<void> {
+      setTimeout(() => {
+        isOver = true
+        for (const ending of running.keys()) ending.abort(shuttingDown())
+      }, graceMs).unref()
+      while (running.size > 0) await Promise.allSettled(running.values())
+    },
+  }
+}
+
+export type Running = ReturnType<typeof createRunning>
+
+function shuttingDown(): AppError {
+  return new AppError(
+    'SHUTTING_DOWN',
+    'The server is shutting down. What was said so far is kept; ask again in a moment.',
+  )
+}

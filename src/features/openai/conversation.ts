@@ -1,0 +1,78 @@
+import { isBlank, parseToolInput } from '#models/language-model/answer-message.ts'
+import type { PromptMessage } from '#models/language-model/language-model.ts'
+import { acceptableName } from '#models/tools/tool-name.ts'
+import { invalid } from '#platform/errors.ts'
+import type { SentCall, SentMessage } from './openai.schema.ts'
+
+/** By the id of the first call that was handed out behind each: the messages that end with the calls. */
+export type Trails = ReadonlyMap<string, readonly PromptMessage[]>
+
+/**
+ * The messages of a request for a model, with their trails in place. A call without a result gets one that says so, since model
+ * services refuse a prompt that lacks one. Throws VALIDATION_ERROR.
+ */
+export function readConversation(sent: readonly SentMessage[], trails: Trails) {
+  const messages: PromptMessage[] = []
+  const wishes: string[] = []
+  let question = ''
+  /** Names of the calls that wait for their result, by id. */
+  const waiting = new Map<string, string>()
+
+  function addResult(toolCallId: string, value: string, type: 'text' | 'error-text'): void {
+    const toolName = waiting.get(toolCallId) ?? ''
+    const part = { type: 'tool-result', toolCallId, toolName, output: { type, value } } as const
+    const last = messages.at(-1)
+    if (last?.role === 'tool') last.content.push(part)
+    else messages.push({ role: 'tool', content: [part] })
+    waiting.delete(toolCallId)
+  }
+
+  function endCalls(): void {
+    for (const id of waiting.keys()) addResult(id, 'No result of this call was sent.', 'error-text')
+  }
+
+  function addAnswer(text: string, calls: readonly SentCall[]): void {
+    const added = trails.get(calls[0]?.id ?? '') ?? answer(text, calls)
+    messages.push(...added)
+    for (const part of added.at(-1)?.content ?? [])
+      if (typeof part === 'object' && part.type === 'tool-call') waiting.set(part.toolCallId, part.toolName)
+  }
+
+  for (const [at, { role, content, tool_calls, tool_call_id = '' }] of sent.entries()) {
+    const text = textOf(content, `messages.${at}.content`)
+    if (role !== 'tool') endCalls()
+    else if (waiting.has(tool_call_id)) addResult(tool_call_id, text, 'text')
+    else throw invalid(`messages.${at}.tool_call_id`, 'must be the id of a call in the message before')
+    if (role === 'assistant') addAnswer(text, tool_calls ?? [])
+    if (role === 'system' || role === 'developer') wishes.push(text)
+    if (role !== 'user' || isBlank(text)) continue
+    question = text
+    messages.push({ role, content: [{ type: 'text', text }] })
+  }
+  endCalls()
+  if (messages.length === 0) throw invalid('messages', 'must hold a text of the user')
+  return { messages, wishes: wishes.filter(text => !isBlank(text)).join('\n\n'), question }
+}
+
+function answer(text: string, calls: readonly SentCall[]): PromptMessage[] {
+  const said = isBlank(text) ? [] : [{ type: 'text' as const, text }]
+  const made = calls.map(({ id, function: { name, arguments: input } }) => ({
+    ...{ type: 'tool-call' as const, toolCallId: id, toolName: acceptableName(name) },
+    input: parseToolInput(input) ?? {},
+  }))
+  return said.length + made.length === 0 ? [] : [{ role: 'assistant', content: [...said, ...made] }]
+}
+
+/** The text of a message or a result. Throws VALIDATION_ERROR for other parts. */
+export function textOf(content: unknown, field: string): string {
+  if (!Array.isArray(content)) {
+    if (typeof (content ?? '') === 'string') return String(content ?? '')
+    throw invalid(field, 'must be a text or a list of parts')
+  }
+  const texts = content.map((part: unknown, at) => {
+    const { type, text, refusal = text } = Object(part)
+    if (/^((input_|output_)?text|refusal)$/.test(type) && typeof refusal === 'string') return refusal
+    throw invalid(`${field}.${at}`, 'must be text: images, files and audio can’t be read here yet')
+  })
+  return texts.join('\n\n')
+}

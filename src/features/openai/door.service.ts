@@ -1,0 +1,162 @@
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
+import type { PromptMessage } from '#models/language-model/language-model.ts'
+import type { Actor } from '#platform/actor.ts'
+import type { Clock } from '#platform/clock.ts'
+import { AppError } from '#platform/errors.ts'
+import type { Log } from '#platform/logging/log.ts'
+import type { WorkerPool } from '#platform/workers/worker-pool.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { formatOf } from './format.ts'
+import type { ChatBody } from './openai.schema.ts'
+import type { Sent } from './question.ts'
+import { readQuestion, withCorrection } from './question.ts'
+import { findTrails, keepTrail } from './trails.repository.ts'
+
+type Outcome = Awaited<ReturnType<Awaited<ReturnType<ChatFeature['planner']['plan']>>['run']>>
+export type Call = Extract<Outcome['end'], { kind: 'handed-out' }>['calls'][number]
+
+export interface Answer {
+  text: string
+  /** On what was done unseen, for people. */
+  notes: string
+  calls: Call[]
+  finish: 'stop' | 'length' | 'content_filter' | 'tool_calls'
+  usage: Outcome['usage']
+}
+
+/** What is added to an answer. */
+export type Report = (piece: { text: string } | { note: string }) => void
+
+/** Answers; throws what ended the turn. */
+export type Run = (report: Report) => Promise<Answer>
+
+interface Question {
+  agent: AgentHandle
+  body: ChatBody
+  actor: Actor
+  /** May chat and no more. */
+  isOutsider: boolean
+}
+
+interface Dependencies extends Pick<ChatFeature, 'planner' | 'running'> {
+  searchWorkers: WorkerPool
+  clock: Clock
+  log: Log
+}
+
+export function createDoor({ planner, running, searchWorkers, clock, log }: Dependencies) {
+  /** Throws what the question is refused for. */
+  async function prepare({ agent, body, actor, isOutsider }: Question, client: AbortSignal): Promise<Run> {
+    const caller = `${actor.kind}:${actor.id}`
+    const ids = body.messages.flatMap(({ tool_calls }) => tool_calls?.[0]?.id ?? [])
+    const trails = await findTrails(agent.db, { ids, caller }, clock.now())
+    const format = await formatOf(searchWorkers, body.response_format, client)
+    const { sent, options, userMessage } = readQuestion(body, trails, format)
+    const plan = await planner.plan(agent.agentId, { ...options, isOutsider })
+
+    async function answer(turn: ReturnType<typeof createTurn>, signal: AbortSignal): Promise<Answer> {
+      const run = (sent: Sent) =>
+        turn.run(emit => plan.run({ agent, sent, userMessage, isFirst: true }, emit, signal), signal)
+      const outcome = await run(sent)
+      const { end } = outcome
+      if (end.kind === 'handed-out' && !isPlain(end.messages))
+        await keepTrail(
+          agent.db,
+          { call_id: end.calls[0]?.id ?? '', caller, messages: end.messages },
+          clock.now(),
+        )
+      if (end.kind === 'answered' && format !== undefined)
+        turn.replace(
+          await format.read(turn.text(), async problem => {
+            await run(withCorrection(sent, turn.text(), problem))
+            return turn.text()
+          }),
+        )
+      return turn.answer(outcome)
+    }
+
+    return report =>
+      running.run([client, agent.signal], async ({ signal }) => {
+        const turn = createTurn(report, format !== undefined)
+        try {
+          return await answer(turn, signal)
+        } catch (error) {
+          if (!signal.aborted)
+            log.warn({ err: error, agentId: agent.agentId, model: plan.model }, 'a turn failed')
+          // Clients repeat what may succeed the second time, and tools would be called twice.
+          throw turn.hasCalled() ? failedAfterTools(error) : error
+        }
+      })
+  }
+
+  return { prepare }
+}
+
+export type Door = ReturnType<typeof createDoor>
+
+/** Collects the events of a turn. With a form, the text is held back until it has it. */
+function createTurn(report: Report, holdsText: boolean) {
+  let [text, notes] = ['', '']
+  let usage: Outcome['usage']
+
+  function add(piece: Parameters<Report>[0]): void {
+    if ('text' in piece) text += piece.text
+    else notes += piece.note
+    if (!holdsText || 'note' in piece) report(piece)
+  }
+
+  return {
+    text: () => text,
+    hasCalled: () => notes !== '',
+    replace(whole: string): void {
+      text = whole
+      report({ text })
+    },
+    async run(start: (emit: Emit) => Promise<Outcome>, signal: AbortSignal): Promise<Outcome> {
+      const outcome = await start(event => {
+        // Only the text of the last iteration is an answer that can have a form.
+        if (holdsText && (event.type === 'thinking' || event.type === 'tool_result')) text = ''
+        if (event.type === 'content_delta') add({ text: event.delta })
+        if (event.type === 'content_replaced') text = holdsText ? '' : event.content
+        if (event.type === 'tool_call') add({ note: `Calling ${event.name}.\n` })
+      })
+      usage = sum(usage, outcome.usage)
+      if (outcome.end.kind === 'failed') throw outcome.end.error
+      if (outcome.end.kind === 'aborted') throw signal.reason
+      return outcome
+    },
+    answer({ end, isCutOff, isFiltered }: Outcome): Answer {
+      const cut = isFiltered ? 'content_filter' : isCutOff ? 'length' : 'stop'
+      const calls = end.kind === 'handed-out' ? end.calls : []
+      return { text, notes, calls, finish: calls.length > 0 ? 'tool_calls' : cut, usage }
+    },
+  }
+}
+
+type Emit = Parameters<Awaited<ReturnType<ChatFeature['planner']['plan']>>['run']>[1]
+
+function sum(one: Outcome['usage'], other: Outcome['usage']): Outcome['usage'] {
+  if (one === undefined || other === undefined) return one ?? other
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    cachedInputTokens: (one.cachedInputTokens ?? 0) + (other.cachedInputTokens ?? 0),
+  }
+}
+
+/** Whether a client sends back all of it by itself. */
+function isPlain([first, ...others]: readonly PromptMessage[]): boolean {
+  if (others.length > 0 || first?.role !== 'assistant') return false
+  return first.content.every(
+    part => (part.type === 'text' || part.type === 'tool-call') && part.providerOptions === undefined,
+  )
+}
+
+function failedAfterTools(cause: unknown): AppError {
+  const message = cause instanceof AppError ? cause.message : 'The answer could not be finished.'
+  return new AppError(
+    'TURN_FAILED_AFTER_TOOLS',
+    `${message} Tools had been called before: they may do the same again if the request is repeated.`,
+    { cause },
+  )
+}

@@ -1,0 +1,80 @@
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
+import type { PromptMessage } from '#models/language-model/language-model.ts'
+import type { Tool } from '#models/tools/tool.ts'
+import { invalid } from '#platform/errors.ts'
+import type { Trails } from './conversation.ts'
+import { readConversation } from './conversation.ts'
+import type { Format } from './format.ts'
+import type { ChatBody } from './openai.schema.ts'
+
+type Plan = Awaited<ReturnType<ChatFeature['planner']['plan']>>
+export type Sent = NonNullable<Parameters<Plan['run']>[0]['sent']>
+
+/** Characters of a question by which passages are looked for. */
+const maxQuestion = 100_000
+
+/** A request as a turn takes it. Throws VALIDATION_ERROR. */
+export function readQuestion(body: ChatBody, trails: Trails, format: Format | undefined) {
+  if ((body.n ?? 1) > 1) throw invalid('n', 'must be 1: an agent gives one answer')
+  const { messages, wishes, question } = readConversation(body.messages, trails)
+  const { autoRag = true, enableTools = true } = body.agentstead ?? {}
+  const tools = body.tool_choice === 'none' ? [] : callersTools(body)
+  const toolChoice = choiceOf(body, tools)
+  const {
+    temperature,
+    stop,
+    max_completion_tokens,
+    max_tokens: maxOutputTokens = max_completion_tokens,
+  } = body
+  const call: Sent['call'] = {
+    ...(typeof temperature === 'number' && { temperature }),
+    ...(maxOutputTokens && { maxOutputTokens }),
+    ...(stop && { stopSequences: [stop].flat() }),
+    ...(format && { responseFormat: { type: 'json', name: 'answer', schema: format.schema } }),
+  }
+  const wish = [wishes, format?.rule].filter(Boolean).join('\n\n')
+  const sent: Sent = { messages, wishes: wish, tools, call, ...(toolChoice && { toolChoice }) }
+  return {
+    sent,
+    // A caller who requires a tool means one of the request.
+    options: { autoRag: autoRag && question !== '', enableTools: enableTools && toolChoice === undefined },
+    userMessage: {
+      ...{ conversationId: '', sequence: 0, content: question.slice(0, maxQuestion), toolResults: null },
+    },
+  }
+}
+
+/** The conversation after an answer that does not fit. */
+export function withCorrection(sent: Sent, answer: string, problem: string): Sent {
+  const text = (text: string) => [{ type: 'text' as const, text }]
+  const messages: PromptMessage[] = [
+    ...sent.messages,
+    { role: 'assistant', content: text(answer.trim() || '(nothing)') },
+    { role: 'user', content: text(`Your answer does not fit: ${problem}. Give nothing but JSON that does.`) },
+  ]
+  return { ...sent, messages, tools: [] }
+}
+
+/** They are never run here. */
+function callersTools({ tools }: ChatBody): Tool[] {
+  return (tools ?? []).map(({ function: { name, description, parameters } }, at) => {
+    if (!/^[\w-]{1,64}$/.test(name))
+      throw invalid(`tools.${at}.function.name`, 'must be 1 to 64 of a-z, A-Z, 0-9, _ and -')
+    return {
+      ...{ name, description: description ?? '', isBuiltIn: true, isCallers: true },
+      parameters: { type: 'object', properties: {}, ...parameters },
+      check: async () => undefined,
+      execute: async () => undefined,
+    }
+  })
+}
+
+function choiceOf({ tool_choice: choice }: ChatBody, tools: readonly Tool[]): Sent['toolChoice'] {
+  if (choice === 'required' && tools.length > 0) return { type: 'required' }
+  const { name, function: named } = Object(choice)
+  const toolName: unknown = named?.name ?? name
+  if (toolName === undefined) return undefined
+  const tool = tools.find(each => each.name === toolName)
+  if (tool === undefined) throw invalid('tool_choice', 'names no tool of the request')
+  return { type: 'tool', toolName: tool.name }
+}

@@ -1,0 +1,14 @@
+import { bigint, text } from '#platform/columns.ts'
+import { declareAgentTables, hidden } from './table-set.ts'
+
+/** What the callers of OpenAI's API don't see of their conversations; one must not read that of others by SQL. */
+export const openAiTables = declareAgentTables({
+  openai_trails: {
+    sql: hidden,
+    /** The first of the calls behind it, the identity of the caller, JSON of messages of a prompt, and milliseconds. */
+    columns: { call_id: text, caller: text, messages: text, expires_at: bigint },
+    key: ['call_id'],
+    indexes: { expires_at: ['expires_at'] },
+    instead: 'kept for an hour',
+  },
+})
