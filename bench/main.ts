@@ -20,6 +20,7 @@ const needFixtures = ['retrieval', 'answers']
 const benchmarks = [
   'start',
   'point-read',
+  'audit',
   'streaming',
   'many-streams',
   'ingestion',

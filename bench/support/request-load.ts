@@ -85,7 +85,7 @@ function lengthOf(received: Buffer): number {
 }
 
 function isSuccess(received: Buffer): boolean {
-  return received.toString('latin1', 9, 12) === '200'
+  return received.toString('latin1', 9, 11) === '20'
 }
 
 function end(socket: Socket): void {
