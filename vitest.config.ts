@@ -61,6 +61,7 @@ const repositoryTests = [
   'src/features/chat/{approvals,conversation-lock,conversations,messages,regenerate}.test.ts',
   'src/features/contacts/contacts.test.ts',
   'src/features/mcp/mcp.test.ts',
+  'src/features/openai/openai.test.ts',
   'src/features/overview/attention.test.ts',
   'src/features/payments/{ledger,provider,selling}.test.ts',
   'src/features/schedules/schedules.test.ts',
