@@ -10,6 +10,10 @@ export const agentLevels = ['viewer', 'chatter', 'admin', 'owner'] as const
 const lines = {
   /** Everyone; no proof of a caller is looked at. */
   open: `
+    GET /a/*
+    GET /theme.js
+    GET /icon.svg
+    GET /assets/*
     GET /replay/assets/:name
     GET /replay/:sessionId
     GET /replay/:sessionId/events
@@ -53,6 +57,7 @@ const lines = {
     POST /api/agents
   `,
   viewer: `
+    GET /api/agents/:id/events
     GET /api/agents/:id/admins
     GET /api/agents/:id
     GET /api/agents/:id/settings
@@ -116,8 +121,10 @@ const lines = {
     POST /api/agents/:id/chat/messages/:messageId/regenerate
     POST /api/agents/:id/chat/conversations
     POST /api/agents/:id/mcp/endpoint
+    POST /api/agents/:id/mcp/endpoint/
     DELETE /api/agents/:id/mcp/endpoint
     POST /api/agents/:id/mcp/endpoint/mcp
+    POST /api/agents/:id/mcp/endpoint/mcp/
     DELETE /api/agents/:id/mcp/endpoint/mcp
     POST /api/agents/:id/mcp/endpoint/sse
   `,

@@ -13,6 +13,8 @@ import { readAnew, remember } from '../role-memory.ts'
 import type { FoundKey, KeyRow, KeysRepository } from './keys.repository.ts'
 
 const keysRemembered = 5000
+/** RFC 6750, section 2.1. */
+const bearer = /^Bearer +(.*)$/i
 /** Uses of a key are noted this often, in milliseconds. */
 const noteEveryMs = 60_000
 
@@ -39,7 +41,7 @@ export function createKeyIdentification({ repository, isExclusive, clock, log }:
 
   /** The hash of the key that the request carries. Throws UNAUTHORIZED for one that can't be a key. */
   function hashIn({ headers, raw }: FastifyRequest): string | undefined {
-    const [, token] = /^Bearer +(as[ap]_.*)$/i.exec(headers.authorization ?? '') ?? []
+    const [, token] = bearer.exec(headers.authorization ?? '') ?? []
     if (token === undefined || !isApiKey(token)) return undefined
     const hash = hashes.get(raw) ?? apiKeyHash(token)
     if (hash === undefined) throw refused('wrong')
@@ -92,10 +94,8 @@ export function createKeyIdentification({ repository, isExclusive, clock, log }:
     /** The limit of a request whose key has one of its own. */
     limitOf(request: FastifyRequest): OwnLimit | undefined {
       if (limits.size === 0) return undefined
-      const { authorization } = request.headers
-      const hash =
-        authorization === undefined ? undefined : apiKeyHash(authorization.replace(/^Bearer +/i, ''))
-      return hash === undefined ? undefined : limits.get(hash)
+      const [, token] = bearer.exec(request.headers.authorization ?? '') ?? []
+      return limits.get(apiKeyHash(token ?? '') ?? '')
     },
 
     noteLimit,

@@ -1,6 +1,9 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
+import type { KeyScope } from './keys.repository.ts'
+import type { KeyChanges, NewKey } from './keys.schema.ts'
 import {
   agentKeyChangesSchema,
   keySchema,
@@ -10,94 +13,74 @@ import {
   personalKeyChangesSchema,
   rotationSchema,
 } from './keys.schema.ts'
-import type { KeyOwner, KeysService } from './keys.service.ts'
+import type { KeysService } from './keys.service.ts'
 
-const rotationWords =
-  'Only this answer contains the new key. The former one is refused at once, or after `overlap_hours`.'
+/** Where two kinds of keys differ. */
+interface Kind {
+  base: '/api/agents/:id/keys' | '/api/auth/keys'
+  /** In names of operations. */
+  prefix: 'Agent' | 'My'
+  whose: string
+  config: Pick<FastifyContextConfig, 'access' | 'opensAgent'>
+  created: TSchema
+  changed: TSchema
+  scopeOf(request: FastifyRequest): KeyScope
+}
+
+const kinds: readonly Kind[] = [
+  {
+    ...{ base: '/api/agents/:id/keys', prefix: 'Agent', whose: 'of the agent' },
+    config: { access: 'admin', opensAgent: false },
+    ...{ created: newAgentKeySchema, changed: agentKeyChangesSchema },
+    scopeOf: ({ params }) => ({ agentId: (params as { id: string }).id }),
+  },
+  {
+    ...{ base: '/api/auth/keys', prefix: 'My', whose: 'of the caller' },
+    config: { access: 'user' },
+    ...{ created: newPersonalKeySchema, changed: personalKeyChangesSchema },
+    scopeOf: ({ caller: { user } }) => ({ person: user?.email ?? '' }),
+  },
+]
 
 export function registerKeyRoutes(app: App, keys: KeysService): void {
-  registerAgentKeys(app, keys)
-  registerPersonalKeys(app, keys)
+  for (const kind of kinds) register(app, keys, kind)
 }
 
-function registerAgentKeys(app: App, keys: KeysService): void {
-  const routes = routesBelow(app, '/api/agents/:id/keys', 'API keys')
-  const config = { access: 'admin', byKey: false, opensAgent: false, audit: 'refusals' } as const
-  const owner = (request: FastifyRequest & { params: { id: string } }): KeyOwner => ({
-    scope: { agentId: request.params.id },
-    by: request,
-  })
+function register(app: App, keys: KeysService, kind: Kind): void {
+  const { base, prefix, whose, created, changed } = kind
+  const routes = routesBelow(app, base, 'API keys')
+  const config = { ...kind.config, byKey: false, audit: 'refusals' } as const
+  const owner = (request: FastifyRequest) => ({ scope: kind.scopeOf(request), by: request })
 
   routes.list('', {
-    ...{ name: 'listAgentKeys', summary: 'List API keys of the agent', ...config },
+    ...{ name: `list${prefix}Keys`, summary: `List API keys ${whose}`, ...config },
     rows: 'keys',
     of: keySchema,
     handle: request => keys.list(owner(request), request.query),
   })
   routes.create('', {
-    ...{ name: 'createAgentKey', summary: 'Create an API key of the agent', ...config },
-    description: 'Only this answer contains the key. Needs a user, whose rights bound those of the key.',
-    body: newAgentKeySchema,
+    ...{ name: `create${prefix}Key`, summary: `Create an API key ${whose}`, ...config },
+    description: 'Only this answer contains the key. The rights of its creator bound those of the key.',
+    body: created,
     answer: keyWithSecretSchema,
-    handle: request => keys.create(owner(request), request.body),
+    handle: request => keys.create(owner(request), request.body as NewKey),
   })
   routes.update('/:keyId', {
-    ...{ name: 'updateAgentKey', summary: 'Update an API key of the agent', ...config },
-    body: agentKeyChangesSchema,
+    ...{ name: `update${prefix}Key`, summary: `Update an API key ${whose}`, ...config },
+    body: changed,
     answer: keySchema,
     current: request => keys.get(owner(request), request.params.keyId),
-    handle: request => keys.update(owner(request), request.params.keyId, request.body),
+    handle: request => keys.update(owner(request), request.params.keyId, request.body as KeyChanges),
   })
   routes.remove('/:keyId', {
-    ...{ name: 'revokeAgentKey', summary: 'Delete an API key of the agent', ...config },
+    ...{ name: `revoke${prefix}Key`, summary: `Delete an API key ${whose}`, ...config },
     description: 'It is refused from now on, and what it has under way ends.',
     handle: request => keys.revoke(owner(request), request.params.keyId),
   })
   routes.post('/:keyId/rotate', {
-    ...{ name: 'rotateAgentKey', summary: 'Replace an API key of the agent', ...config },
-    description: rotationWords,
-    body: rotationSchema,
-    answer: keyWithSecretSchema,
-    handle: request => keys.rotate(owner(request), request.params.keyId, request.body.overlap_hours ?? 0),
-  })
-}
-
-function registerPersonalKeys(app: App, keys: KeysService): void {
-  const routes = routesBelow(app, '/api/auth/keys', 'API keys')
-  const config = { access: 'user', byKey: false, audit: 'refusals' } as const
-  const owner = (request: FastifyRequest): KeyOwner => ({
-    scope: { person: request.caller.user?.email ?? '' },
-    by: request,
-  })
-
-  routes.list('', {
-    ...{ name: 'listMyKeys', summary: "List the caller's API keys", ...config },
-    rows: 'keys',
-    of: keySchema,
-    handle: request => keys.list(owner(request), request.query),
-  })
-  routes.create('', {
-    ...{ name: 'createMyKey', summary: 'Create an API key of the caller', ...config },
-    description: 'Only this answer contains the key, which may do what its person may, or less.',
-    body: newPersonalKeySchema,
-    answer: keyWithSecretSchema,
-    handle: request => keys.create(owner(request), request.body),
-  })
-  routes.update('/:keyId', {
-    ...{ name: 'updateMyKey', summary: 'Update an API key of the caller', ...config },
-    body: personalKeyChangesSchema,
-    answer: keySchema,
-    current: request => keys.get(owner(request), request.params.keyId),
-    handle: request => keys.update(owner(request), request.params.keyId, request.body),
-  })
-  routes.remove('/:keyId', {
-    ...{ name: 'revokeMyKey', summary: 'Delete an API key of the caller', ...config },
-    description: 'It is refused from now on, and what it has under way ends.',
-    handle: request => keys.revoke(owner(request), request.params.keyId),
-  })
-  routes.post('/:keyId/rotate', {
-    ...{ name: 'rotateMyKey', summary: 'Replace an API key of the caller', ...config },
-    description: rotationWords,
+    ...{ name: `rotate${prefix}Key`, summary: `Replace an API key ${whose}`, ...config },
+    description:
+      'Only this answer contains the new key. The former one is refused at once, or after `overlap_hours`.',
     body: rotationSchema,
     answer: keyWithSecretSchema,
     handle: request => keys.rotate(owner(request), request.params.keyId, request.body.overlap_hours ?? 0),
