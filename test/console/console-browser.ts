@@ -1,5 +1,5 @@
 /** The real Chromium before the console of a real server: one browser for a file of tests, one context for a page. */
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Browser, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
@@ -30,8 +30,23 @@ export interface ConsoleBrowser {
   close(): Promise<void>
 }
 
+const root = new URL('../../console/', import.meta.url).pathname
+
+/** Tests of an older build would say nothing about the sources. */
+function requireBuild(): void {
+  const changed = (file: string) => statSync(`${root}${file}`, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const built = changed('dist/files.json')
+  const newer = globSync('{src/**/*.{ts,tsx,css},public/*,*.html}', {
+    cwd: root,
+    exclude: ['**/*.test.ts'],
+  }).find(file => changed(file) > built)
+  if (newer !== undefined)
+    throw new Error(`${newer} has changed since the console was built: npm run prepare`)
+}
+
 /** Starts the browser that the service brings along; close it in `afterAll`. */
 export async function startConsoleBrowser(): Promise<ConsoleBrowser> {
+  requireBuild()
   const { path, libraries = '', fonts = '' } = await bundledChromium(tmpdir())
   const browser = await chromium.launch({
     executablePath: path,

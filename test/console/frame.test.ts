@@ -8,7 +8,7 @@ import { buildApp } from '#test/support/build-app.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import type { ConsoleBrowser } from './console-browser.ts'
-import { expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
+import { expectAccessible, findViolations, startConsoleBrowser, tabTo } from './console-browser.ts'
 
 let browser: ConsoleBrowser
 let app: TestApp
@@ -85,6 +85,39 @@ describe('a new visitor', () => {
   })
 })
 
+it('what opens over a view is free of violations too', async () => {
+  const page = await browser.open(origin, {
+    path: '/a/default/agents',
+    width: 390,
+    theme: 'dark',
+    expected: /400/,
+  })
+  const shown = async (close = true) => {
+    expect(await findViolations(page)).toEqual([])
+    if (close) await page.keyboard.press('Escape')
+  }
+  await page.getByRole('table').waitFor()
+  await page.getByRole('button', { name: 'Menu' }).click()
+  await page.getByRole('dialog', { name: 'Menu' }).waitFor()
+  await shown()
+  await page.getByRole('button', { name: 'Appearance' }).click()
+  await page.getByRole('menuitemcheckbox', { name: 'Dark' }).waitFor()
+  await shown()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').waitFor()
+  await shown()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+  await shown()
+  await page.getByRole('button', { name: 'Create agent' }).click()
+  await page.getByRole('dialog', { name: 'Create agent' }).waitFor()
+  await page.getByLabel('Name').fill('not valid!')
+  await page.keyboard.press('Enter')
+  await page.getByText('name', { exact: false }).first().waitFor()
+  await shown()
+  expect(await page.getByRole('dialog').count()).toBe(0)
+})
+
 describe('by keyboard alone', () => {
   it('commands lead to a view, whose name then has the focus', async () => {
     const page = await browser.open(origin, { path: '/a/default/home' })
@@ -115,7 +148,7 @@ describe('by keyboard alone', () => {
     const choose = async (item: string) => {
       await tabTo(page, 'button', `Actions for ${name}`)
       await page.keyboard.press('Enter')
-      await page.getByRole('menuitem', { name: item }).waitFor()
+      await page.locator('[role=menuitem]:focus').waitFor()
       await page.keyboard.press(item.slice(0, 1))
       await page.keyboard.press('Enter')
     }

@@ -31,6 +31,10 @@ export function Dialog({ title, onClose, actions, isWide = false, children }: Di
   )
 }
 
+const buttons = '.actions button'
+/** What the focus goes to first: a field, else the first button at the foot. */
+const fields = `input, select, textarea, :not(:has(input, select, textarea)) > ${buttons}`
+
 /** Opens a `<dialog>` while it is rendered, and reports when the person closes it, also by a click on the backdrop. */
 export function useModal(onClose: () => void): RefObject<HTMLDialogElement | null> {
   const ref = useRef<HTMLDialogElement>(null)
@@ -40,6 +44,11 @@ export function useModal(onClose: () => void): RefObject<HTMLDialogElement | nul
     const dialog = ref.current
     if (dialog === null) return
     dialog.showModal()
+    // On touch, a field that has the focus opens a keyboard over the dialog.
+    const first = dialog.querySelector<HTMLElement>(
+      matchMedia('(pointer: coarse)').matches ? buttons : fields,
+    )
+    first?.focus()
     const cancel = (event: Event) => {
       event.preventDefault()
       close.current()

@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react'
 
 interface HeadingProps {
-  title: ReactNode
+  /** Left out where the name of the view says it. */
+  title?: ReactNode
   /** A state, a count or a sentence beside the title. */
   detail?: ReactNode
   /** Buttons, at the end. */
@@ -12,7 +13,7 @@ interface HeadingProps {
 export function Heading({ title, detail, children }: HeadingProps) {
   return (
     <div className="heading">
-      <h2>{title}</h2>
+      {title !== undefined && <h2>{title}</h2>}
       {detail !== undefined && <div className="detail">{detail}</div>}
       {children && <div className="actions">{children}</div>}
     </div>

@@ -13,7 +13,6 @@ import { Heading } from '#console/ui/heading.tsx'
 import type { Column } from '#console/ui/list.tsx'
 import { List } from '#console/ui/list.tsx'
 import { Menu } from '#console/ui/menu.tsx'
-import { Num } from '#console/ui/number.tsx'
 import { Status } from '#console/ui/status.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
@@ -54,7 +53,7 @@ export default function Agents() {
 
   return (
     <div className="page">
-      <Heading title={t.agents} detail={rows.total !== undefined && <Num value={rows.total} />}>
+      <Heading detail={rows.total !== undefined && t.count(rows.total)}>
         {hasUser ? (
           <Button kind="primary" icon="plus" onClick={() => createNew(true)}>
             {t.create}

@@ -1,7 +1,9 @@
+import { formatNumber } from '#console/i18n/format.ts'
 import type { en } from './text.ts'
 
 export default {
   agents: 'Agenten',
+  count: count => (count === 1 ? '1 Agent' : `${formatNumber(count)} Agenten`),
   name: 'Name',
   nameHint: 'Buchstaben und Ziffern, in Gruppen, die einzelne Bindestriche verbinden.',
   description: 'Beschreibung',

@@ -1,7 +1,9 @@
+import { formatNumber } from '#console/i18n/format.ts'
 import { defineText } from '#console/i18n/text.ts'
 
 export const en = {
   agents: 'Agents',
+  count: (count: number) => (count === 1 ? '1 agent' : `${formatNumber(count)} agents`),
   name: 'Name',
   nameHint: 'Letters and digits, in groups joined by single hyphens.',
   description: 'Description',
