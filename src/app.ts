@@ -56,6 +56,8 @@ export interface Service {
   app: App
   routes: readonly DeclaredRoute[]
   infrastructure: Infrastructure
+  /** The sign-in link of the first person; undefined where there is somebody already, or another way in. */
+  firstLink(address: string): Promise<string | undefined>
   /** Resolves once all background work that the features began at the start has caught up. */
   caughtUp: Promise<void>
   /**
@@ -73,7 +75,6 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
     return feature
   }
   const access = add(createAccess(infrastructure))
-  add(createSignIn(infrastructure))
   const { recordTool } = add(createAudit(infrastructure))
   const agents = add(await createAgents(infrastructure, access))
   const sql = add(createSql(infrastructure, agents))
@@ -101,13 +102,14 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   const eventNames = () => all.flatMap(({ events = {} }) => Object.keys(events))
   add(createWebhooks(infrastructure, eventNames))
   const channels = add(createChannels(infrastructure, { ...agents, ...contacts, ...chat }))
+  const signIn = add(createSignIn(infrastructure, { ...access, ...channels }))
   const workflows = add(
     createWorkflows(infrastructure, { ...agents, ...chat, ...channels, ...browser, eventNames }),
   )
   add(createSchedules(infrastructure, { ...agents, ...chat, ...workflows }))
   add(createCalendar(infrastructure, { ...agents, ...workflows }))
   add(createOverview(infrastructure, agents))
-  return { agents, all }
+  return { agents, signIn, all }
 }
 
 /** The part of a route's path after `/api/agents/{id}/`, up to the next slash. */
@@ -156,6 +158,7 @@ async function build(infrastructure: Infrastructure, consoleFolder: string): Pro
     app,
     routes,
     infrastructure,
+    firstLink: features.signIn.firstLink,
     caughtUp,
     close: reason => close(app, features.all, infrastructure, reason),
   }

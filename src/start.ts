@@ -33,12 +33,14 @@ export async function start(configuration: Configuration): Promise<Service> {
     log,
     createWorkerPool,
   })
-  const { host, port, baseUrl } = configuration
+  const { host, port, baseUrl, ownerEmail } = configuration
   warn(log, examine(configuration))
   const address = await listen(service, host, port)
   // A line that can't be written is no reason to stop, as it is none for the log.
   process.stdout.on('error', () => {})
-  process.stdout.write(`agentstead is ready at ${baseUrl ?? address}\n`)
+  const link = await service.firstLink(baseUrl ?? address)
+  const firstSignIn = link && `Sign in as ${ownerEmail} within 15 minutes, in a browser: ${link}\n`
+  process.stdout.write(`agentstead is ready at ${baseUrl ?? address}\n${firstSignIn ?? ''}`)
   // Not before it is ready: no caller waits for it.
   void warnOfData(service, configuration)
   return service

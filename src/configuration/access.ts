@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { emailAddress, inOneCase } from '#platform/email-address.ts'
 import { isLoopback } from '#platform/network.ts'
-import { group, oneOf, optional, text, webAddress } from './variables.ts'
+import { group, key, listOf, oneOf, optional, text, webAddress } from './variables.ts'
 
 /** Who callers are, and what those without a user may do. */
 export const access = group({
@@ -10,11 +10,25 @@ export const access = group({
     GATEWAY_AUDIENCE: optional('the audience that the gateway puts into its tokens'),
     GATEWAY_ISSUER: optional('the issuer that the gateway puts into its tokens'),
     GATEWAY_HEADER: text('Edge-Access-JWT-Assertion', 'a header name', { pattern: '^[A-Za-z0-9-]+$' }),
+    OWNER_EMAIL: text('owner@localhost', 'an e-mail address', { check: value => emailAddress.test(value) }),
+    OIDC_ISSUER: optional('an https address, or an http one of this machine', { check: isIssuer }),
+    OIDC_CLIENT_ID: optional('the id of this service at the identity provider'),
+    OIDC_CLIENT_SECRET: key(),
+    OIDC_TRUST_EMAIL: oneOf(['false', 'true'], 'false'),
+    OIDC_GROUPS_CLAIM: optional('the claim that holds the groups of a person'),
+    OIDC_ROLES: optional('entries of the form group=agent:role, separated by commas', {
+      check: value => listOf(value).every(entry => groupRole.test(entry)),
+    }),
+    SIGN_IN_ALLOW: optional('e-mail addresses and @domains, separated by commas', {
+      check: value => listOf(value).every(entry => /^[^\s@]*@[^\s@]+$/.test(entry)),
+    }),
     PUBLIC_ACCESS: Type.Optional(oneOf(['full', 'chat', 'read'])),
     DEV_USER: optional('an e-mail address', { check: value => emailAddress.test(value) }),
   },
-  problems({ GATEWAY_JWKS_URL, GATEWAY_AUDIENCE, GATEWAY_ISSUER, DEV_USER }, { HOST }) {
-    const problems: string[] = []
+  problems({ GATEWAY_JWKS_URL, GATEWAY_AUDIENCE, GATEWAY_ISSUER, DEV_USER, ...oidc }, { HOST, BASE_URL }) {
+    const problems = oidcProblems(oidc)
+    if (oidc.OIDC_ISSUER !== undefined && BASE_URL === undefined && !isLoopback(String(HOST)))
+      problems.push(`BASE_URL must be set with OIDC_ISSUER while HOST (${HOST}) is not a loopback address.`)
     const gateway = [GATEWAY_JWKS_URL, GATEWAY_AUDIENCE, GATEWAY_ISSUER].some(value => value !== undefined)
     // An issuer alone is no gateway either, although an operator who sets it believes that there is one.
     if (gateway && (GATEWAY_JWKS_URL === undefined || GATEWAY_AUDIENCE === undefined))
@@ -29,10 +43,57 @@ export const access = group({
   },
   read({ GATEWAY_JWKS_URL: jwksUrl, GATEWAY_AUDIENCE: audience, ...environment }) {
     const gateway = { issuer: environment.GATEWAY_ISSUER, header: environment.GATEWAY_HEADER }
+    const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId } = environment
     return {
+      ownerEmail: inOneCase(environment.OWNER_EMAIL),
+      oidc: issuer && clientId ? { issuer, clientId, ...oidcOf(environment) } : undefined,
+      /** In one case. */
+      signInAllow: listOf(environment.SIGN_IN_ALLOW).map(inOneCase),
       gateway: jwksUrl && audience ? { jwksUrl, audience, ...gateway } : undefined,
       publicAccess: environment.PUBLIC_ACCESS,
       devUser: environment.DEV_USER === undefined ? undefined : inOneCase(environment.DEV_USER),
     }
   },
 })
+
+/** A group's name may hold any of the separators but the comma. */
+const groupRole = /^(?<group>.+)=(?<agent>[^=:]+):(?<role>chat|viewer|admin|owner)$/
+
+interface OidcVariables {
+  OIDC_ISSUER?: string
+  OIDC_CLIENT_ID?: string
+  OIDC_CLIENT_SECRET?: string
+  OIDC_TRUST_EMAIL: string
+  OIDC_GROUPS_CLAIM?: string
+  OIDC_ROLES?: string
+}
+
+function oidcOf(variables: OidcVariables) {
+  const pairs = listOf(variables.OIDC_ROLES).map(entry => groupRole.exec(entry)?.groups ?? {})
+  return {
+    clientSecret: variables.OIDC_CLIENT_SECRET,
+    trustsEmail: variables.OIDC_TRUST_EMAIL === 'true',
+    groupsClaim: variables.OIDC_GROUPS_CLAIM,
+    /** Agents by their ids or names. */
+    roles: pairs.map(({ group = '', agent: id = '', role = '' }) => ({ group, id, role: role as 'chat' })),
+  }
+}
+
+function oidcProblems(oidc: OidcVariables): string[] {
+  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_GROUPS_CLAIM, OIDC_ROLES } = oidc
+  const problems: string[] = []
+  const given = [OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_GROUPS_CLAIM, OIDC_ROLES]
+  if (given.some(value => value !== undefined) && (OIDC_ISSUER === undefined || OIDC_CLIENT_ID === undefined))
+    problems.push(
+      'OIDC_ISSUER and OIDC_CLIENT_ID must be set together, the other OIDC variables only beside them.',
+    )
+  if ((OIDC_GROUPS_CLAIM === undefined) !== (OIDC_ROLES === undefined))
+    problems.push('OIDC_GROUPS_CLAIM and OIDC_ROLES must be set together.')
+  return problems
+}
+
+/** Whoever could change what an issuer says on its way here could sign in as anybody. */
+function isIssuer(value: string): boolean {
+  const url = URL.parse(value)
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
+}

@@ -27,6 +27,7 @@ import { paymentClaimTables } from './tables/payment-claims.ts'
 import { deliveryTables, earlyChangeTables, paymentTables } from './tables/payments.ts'
 import { rateLimitTables } from './tables/rate-limits.ts'
 import { scheduleTables } from './tables/schedules.ts'
+import { signInTables } from './tables/sign-in.ts'
 import { sourceTables } from './tables/sources.ts'
 import type { TableSet } from './tables/table-set.ts'
 import { columnsOnly } from './tables/table-set.ts'
@@ -44,6 +45,7 @@ export const platformTables = {
   '0005-rate-limits': rateLimitTables,
   '0006-payments': paymentClaimTables,
   '0026-keys': keyTables,
+  '0027-sign-in': signInTables,
   '0028-audit': auditTables,
 }
 

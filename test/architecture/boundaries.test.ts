@@ -30,7 +30,6 @@ const layers: Record<string, readonly string[]> = {
 /** Which other features a feature may enter, through its doors: only features above it in this table. */
 const features: Record<string, readonly string[]> = {
   access: [],
-  'sign-in': [],
   audit: [],
   agents: ['access', 'audit'],
   sql: ['agents'],
@@ -46,6 +45,7 @@ const features: Record<string, readonly string[]> = {
   openai: ['chat', 'agents', 'access', 'payments'],
   webhooks: [],
   channels: ['agents', 'contacts', 'chat'],
+  'sign-in': ['access', 'channels'],
   workflows: ['chat', 'channels', 'browser', 'agents'],
   schedules: ['workflows', 'chat', 'agents'],
   calendar: ['workflows', 'agents'],

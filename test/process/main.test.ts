@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { eventually } from '../support/eventually.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -24,10 +25,14 @@ const startedWith = (program: string) => manifest.scripts.start.split(' ').slice
 const newKey = () => randomBytes(32).toString('base64')
 
 describe('a start', () => {
-  it('that succeeds prints one line with the address, and answers there', async () => {
+  it('that succeeds prints one line with the address, and one with the first sign-in link, and answers there', async () => {
     const dataDirectory = temporaryDirectory()
     await using server = await startServerProcess({ dataDirectory, environment: { LOG_LEVEL: 'warn' } })
-    expect(server.output()).toMatch(/^agentstead is ready at http:\/\/127\.0\.0\.1:\d+\n$/)
+    await eventually(() =>
+      expect(server.output()).toMatch(
+        /^agentstead is ready at (http:\/\/127\.0\.0\.1:\d+)\nSign in as owner@localhost .*: \1\/sign-in#token=[\w-]{43}\n$/,
+      ),
+    )
     for (const path of ['/healthz', '/readyz', '/api/agents/default'])
       expect((await server.call('GET', path)).status).toBe(200)
   })

@@ -19,6 +19,7 @@ import { createCallerSignal } from './caller-signal.ts'
 import type { ConnectionAccess } from './connection-access.ts'
 import { createConnectionAccess } from './connection-access.ts'
 import { createGateway } from './gateway.ts'
+import { createGivenRoles } from './given-roles.ts'
 import { identifyAsDeveloper, identifyByGateway } from './identify.ts'
 import { createKeyIdentification } from './keys/identify-key.ts'
 import { createKeysRepository } from './keys/keys.repository.ts'
@@ -45,6 +46,8 @@ export interface AccessFeature extends Feature {
   connections: ConnectionAccess
   /** Lets callers without a role buy calls. */
   sellBy(gateOf: FindGate): void
+  /** To be called when sessions have ended: ends what they still do. */
+  sessionsEnded(): void
   /** Lets people be callers by the sessions that they have signed in to. */
   signInBy(identify: Identify): void
 }
@@ -56,9 +59,10 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
   const repository = createKeysRepository(platform)
   const identification = createKeyIdentification({ repository, isExclusive, clock, log })
   const access = createAccessService({
-    repository: createAccessRepository(platform),
+    repository: Object.assign(createAccessRepository(platform), createGivenRoles(platform)),
     isExclusive,
     forgetMore: identification.forget,
+    hasGateway: configuration.gateway !== undefined,
     roleTakenAway: watch.notify,
     clock,
     ids,
@@ -87,6 +91,7 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
     sellBy(given) {
       gateOf = given
     },
+    sessionsEnded: () => watch.notify(),
     signInBy(given) {
       identifyBySession = given
     },

@@ -11,6 +11,7 @@ import { accessTables } from '#storage/tables/access.ts'
 import { agentRecordTables } from '#storage/tables/agents.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { AdminEntry } from './access.schema.ts'
+import type { createGivenRoles } from './given-roles.ts'
 import type { Role } from './policy.ts'
 import type { KnownRole } from './role-memory.ts'
 
@@ -138,4 +139,4 @@ export function createAccessRepository(database: Database) {
   }
 }
 
-export type AccessRepository = ReturnType<typeof createAccessRepository>
+export type AccessRepository = ReturnType<typeof createAccessRepository> & ReturnType<typeof createGivenRoles>

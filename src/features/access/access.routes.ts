@@ -1,6 +1,6 @@
 import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
-import { adminSchema, newAdminSchema, ownAgentSchema } from './access.schema.ts'
+import { addedAdminSchema, adminSchema, newAdminSchema, ownAgentSchema } from './access.schema.ts'
 import type { AccessService } from './access.service.ts'
 
 export function registerAccessRoutes(app: App, access: AccessService): void {
@@ -31,7 +31,7 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
     audit: 'refusals',
     opensAgent: false,
     body: newAdminSchema,
-    answer: adminSchema,
+    answer: addedAdminSchema,
     handle: ({ params, body }) => access.addAdmin(params.id, body),
   })
   routes.remove('/:adminId', {

@@ -18,6 +18,16 @@ export const adminSchema = Type.Object(
 )
 export type AdminEntry = Static<typeof adminSchema>
 
+export const addedAdminSchema = Type.Object(
+  {
+    ...adminSchema.properties,
+    hint: Type.Optional(
+      Type.String({ description: 'What is left to do, for a person who has never signed in.' }),
+    ),
+  },
+  { title: 'AddedAdminEntry' },
+)
+
 export const newAdminSchema = Type.Object({
   email: Type.String({ format: 'email', maxLength: 320, examples: ['ada@example.com'] }),
   role: Type.Enum([...roles]),

@@ -9,6 +9,7 @@ import type { Ids } from '#platform/ids.ts'
 import type { AccessRepository } from './access.repository.ts'
 import type { AdminEntry, NewAdmin } from './access.schema.ts'
 import type { Caller, CallerKey } from './caller.ts'
+import type { GivenRoles } from './given-roles.ts'
 import type { Permission, PublicAccess, Role } from './policy.ts'
 import { lesser, publicPermissions, publicRoles } from './policy.ts'
 import type { KnownRole } from './role-memory.ts'
@@ -23,8 +24,13 @@ export interface Asked {
   publicAccess: PublicAccess
 }
 
+const inviteHint =
+  'This person has not signed in here yet: POST /api/invitations makes a link with which they can.'
+
 interface Dependencies {
   repository: AccessRepository
+  /** Whether an identity gateway lets people in. */
+  hasGateway: boolean
   /** Whether no other process changes roles, so that they may be remembered. */
   isExclusive: boolean
   /** Called when all that is remembered of an agent may be wrong. */
@@ -36,7 +42,7 @@ interface Dependencies {
 }
 
 export function createAccessService(needs: Dependencies) {
-  const { repository, isExclusive, clock, ids } = needs
+  const { repository, isExclusive } = needs
   const roles = isExclusive ? remember(repository.findRole) : readAnew(repository.findRole)
 
   const rolesOf = (agentId: string, email: string, key: CallerKey | undefined) =>
@@ -97,19 +103,22 @@ export function createAccessService(needs: Dependencies) {
       return { rows: withPower, meta }
     },
 
+    hasRoles: repository.hasRoles,
+    isKnown: repository.isKnown,
+    isOwner: async (agentId: string, email: string) => (await roles.find(agentId, email))?.role === 'owner',
+
+    giveRoles: giving(needs, roles.forget),
+
     listAdmins: (agentId: string, parameters: ListParameters) => repository.listAdmins(agentId, parameters),
 
-    async addAdmin(agentId: string, admin: NewAdmin): Promise<AdminEntry> {
-      const entry = {
-        id: ids.record(),
-        email: inOneCase(admin.email),
-        role: admin.role,
-        created_at: timestamp(clock),
-      }
+    /** With a hint for the caller where the person may not know how to come in. */
+    async addAdmin(agentId: string, admin: NewAdmin): Promise<AdminEntry & { hint?: string }> {
+      const isKnown = needs.hasGateway || (await repository.isKnown(inOneCase(admin.email)))
+      const entry = { ...newEntry(needs), email: inOneCase(admin.email), role: admin.role }
       describeChange({ email: entry.email, role: { from: null, to: entry.role } })
       const isAdded = await repository.insertAdmin(agentId, entry).finally(roles.forget)
       if (!isAdded) throw conflict(`${entry.email} already has a role on this agent. Remove it first.`)
-      return entry
+      return isKnown ? entry : { ...entry, hint: inviteHint }
     },
 
     async removeAdmin(agentId: string, adminId: string): Promise<void> {
@@ -140,6 +149,19 @@ function withinKey(permission: Permission, role: Role): Permission {
   const both = lesser(permission, role)
   if (both !== undefined) return both
   throw new AccessDenied('Access denied: this API key may only chat, and its creator may only read here.')
+}
+
+function newEntry({ clock, ids }: Dependencies) {
+  return { id: ids.record(), created_at: timestamp(clock) }
+}
+
+/** Gives roles that a person was invited to; with `byGroups`, those of their groups instead of the former ones of their groups. */
+function giving(needs: Dependencies, forget: () => void) {
+  return async (email: string, given: GivenRoles, byGroups = false): Promise<void> => {
+    const gift = { email, given, byGroups, newEntry: () => newEntry(needs) }
+    for (const { agent_id } of await needs.repository.giveRoles(gift).finally(forget))
+      needs.roleTakenAway(agent_id)
+  }
 }
 
 export type AccessService = ReturnType<typeof createAccessService>

@@ -47,7 +47,7 @@ export const keyRefusal =
 /** Why access was refused, in words that say what to do. */
 export function refusal(access: Access, isDefaultAgent: boolean, isForeignPage: boolean): string {
   if (access === 'owner' && isDefaultAgent)
-    return 'Access denied: the agent "default" belongs to nobody. It cannot be deleted, and its admins cannot be changed.'
+    return 'Access denied: the agent "default" cannot be deleted, and only an owner of it, who has signed in by the first link, changes its admins.'
   if (access === 'owner') return 'Access denied: this needs the role "owner" on the agent.'
   if (isForeignPage)
     return (

@@ -91,6 +91,7 @@ export function createAgentsService(needs: Dependencies) {
 
     /** Deletes the agent with everything that belongs to it. */
     async remove(id: string): Promise<void> {
+      if (id === defaultAgentId) throw new AppError('FORBIDDEN', 'The agent "default" cannot be deleted.')
       const isRemoved = await repository.remove(id).finally(needs.forgetRoles)
       if (!isRemoved) throw notFound('Agent')
       await removeData(id)

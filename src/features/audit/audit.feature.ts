@@ -85,7 +85,8 @@ function recordRequests(
 ): void {
   app.decorateRequest('change')
   app.addHook('preHandler', (request, _reply, done) => {
-    const isExempt = readingMethods.has(request.method) || request.routeOptions.config.audit === 'exempt'
+    const { audit: kept } = request.routeOptions.config
+    const isExempt = (readingMethods.has(request.method) && kept !== 'described') || kept === 'exempt'
     if (isExempt || isRecordedElsewhere(request)) return done()
     request.change = record(callOf(request))
     currentChange.run(request.change, done)
@@ -105,7 +106,8 @@ function recordRequests(
   })
 }
 
-function callOf({ routeOptions, params, query, actor, agent, ip, method }: FastifyRequest): RecordedCall {
+function callOf(request: FastifyRequest): RecordedCall {
+  const { routeOptions, params, query, agent, ip, method } = request
   const { config, url = '', schema } = routeOptions
   const isOfAgent = url.startsWith('/api/agents/:id')
   const named: string[] = Object.values(params as object)
@@ -119,7 +121,11 @@ function callOf({ routeOptions, params, query, actor, agent, ip, method }: Fasti
     operation: config.operationId ?? url,
   }
   return {
-    ...{ actor, database: agent?.db, onlyDescribed: config.audit === 'described' },
+    // Whoever signs in is known only later.
+    get actor() {
+      return request.actor
+    },
+    ...{ database: agent?.db, onlyDescribed: config.audit === 'described' },
     call: { ...call, object: object ?? (makesOne ? undefined : null) },
   }
 }

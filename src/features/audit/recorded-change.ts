@@ -35,16 +35,15 @@ const shortened = (_: string, value: unknown) =>
   typeof value === 'string' && value.length > 200 ? `${value.slice(0, 200)}…` : value
 
 /** A call whose row is stored by its first transaction that writes, else at its end. */
-export function recordChange(
-  { platform, rows, clock }: Recording,
-  { actor, call, database: own, onlyDescribed }: RecordedCall,
-): RecordedChange {
+export function recordChange({ platform, rows, clock }: Recording, recorded: RecordedCall): RecordedChange {
+  const { call, database: own, onlyDescribed } = recorded
   let state: 'open' | 'joining' | 'stored' = 'open'
   let made: string | undefined
   let details: object | undefined
 
   function row(outcome: Outcome): AuditRow {
     const { agent_id, address, operation, object = made ?? null } = call
+    const { actor } = recorded
     const ends = operation === 'deleteAgent'
     return {
       ...{ id: randomUUID(), created_at: timestamp(clock), address, operation, outcome },

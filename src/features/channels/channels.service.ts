@@ -50,8 +50,12 @@ function createSending({ channels, settings, connect }: Dependencies) {
     return { base: channels.telegramBase, token }
   }
 
+  const { mail: server } = channels
   return {
     botOf,
+
+    /** By the operator's own mail server; undefined if there is none. */
+    sendPlatformMail: server && ((mail: Mail, delivery: Delivery) => sendMail(server, mail, delivery)),
 
     /** The chat in which a contact has written to the agent's bot. */
     telegramChatOf: ({ db }: AgentHandle, contactId: string) => addressOf(db, 'telegram', contactId),

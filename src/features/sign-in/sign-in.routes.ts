@@ -1,9 +1,32 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { describeChange } from '#platform/current-change.ts'
+import { AccessDenied, invalid } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
+import { keepFile, sendKept } from '#platform/http/responses/kept-file.ts'
 import { routesBelow } from '#platform/http/routes.ts'
-import { meSchema } from './sign-in.schema.ts'
+import type { Log } from '#platform/logging/log.ts'
+import type { Oidc } from './oidc.ts'
+import { SignInRefused, signInLimitSeconds } from './oidc.ts'
+import { addressFor, isOfForeignPage, isOwnPath } from './own-page.ts'
+import type { createCookies, Sessions } from './sessions.ts'
+import { linkSchema, meSchema, personSchema, signedOutSchema, signInSchema } from './sign-in.schema.ts'
+import type { SignInService } from './sign-in.service.ts'
+import { signInPage, signInPagePolicy, signInScript } from './sign-in-page.ts'
 
-export function registerSignInRoutes(app: App, { version }: { version: string }): void {
+interface Parts {
+  service: SignInService
+  sessions: Sessions
+  cookies: ReturnType<typeof createCookies>
+  oidc: Oidc | undefined
+  /** Its host. */
+  provider: string | undefined
+  baseUrl: string | undefined
+  version: string
+  log: Log
+}
+
+export function registerSignInRoutes(app: App, parts: Parts): void {
+  const { sessions, service, version, baseUrl, log } = parts
   const routes = routesBelow(app, '/api/auth', 'Sign-in')
 
   routes.get('/me', {
@@ -20,6 +43,128 @@ export function registerSignInRoutes(app: App, { version }: { version: string })
       version,
     }),
     answer: meSchema,
+  })
+  routes.post('/link', {
+    name: 'redeemLink',
+    summary: 'Send the token of a link to sign in',
+    description: 'Sets a cookie. A link works once.',
+    access: 'anyone',
+    byKey: false,
+    body: linkSchema,
+    answer: personSchema,
+    async handle(request, reply) {
+      if (isOfForeignPage(request, baseUrl))
+        throw new AccessDenied(
+          'Access denied: a page of another site can’t sign you in. Open the link itself.',
+        )
+      const { user } = request.caller
+      const email = await service
+        .redeem(request.body.token, user?.email, email => actAs(request, email, null))
+        .catch(error => refuse(log, error))
+      const person = { email, name: user?.email === email ? (user.name ?? null) : null }
+      await sessions.begin(request, reply, person)
+      return { user: person }
+    },
+  })
+  routes.post('/sign-out', {
+    name: 'signOut',
+    summary: 'End the session of this browser',
+    access: 'anyone',
+    answer: signedOutSchema,
+    async handle(request, reply) {
+      await sessions.signOut(request, reply)
+      return { success: true }
+    },
+  })
+  registerProvider(app, parts)
+  registerPage(app, parts)
+}
+
+/** The way to the identity provider and back. A person sees the answers, so what fails is a page. */
+function registerProvider(app: App, parts: Parts): void {
+  const { oidc, cookies, sessions, service, baseUrl, log } = parts
+  const cookie = { name: 'sign-in', sameSite: 'Lax' } as const
+  const callbackOf = (request: FastifyRequest) => `${addressFor(request, baseUrl)}/api/auth/callback`
+  const config = { area: 'generic', access: 'open', limit: 'general' } as const
+
+  app.route({
+    method: 'GET',
+    url: '/api/auth/sign-in',
+    config: { ...config, operationId: 'startSignIn' },
+    schema: signInSchema,
+    async handler(request, reply) {
+      const { return_to: returnTo = '/' } = request.query
+      if (!isOwnPath(returnTo)) {
+        log.warn({ returnTo: returnTo.slice(0, 200) }, 'refused a sign-in that leads to another site')
+        throw invalid('return_to', 'must be a path of this service, with one slash at its start')
+      }
+      if (oidc === undefined) return reply.redirect(`/sign-in?return_to=${encodeURIComponent(returnTo)}`)
+      return await redirect(reply, parts, async () => {
+        const { url, kept } = await oidc.begin(callbackOf(request), returnTo)
+        cookies.set(request, reply, { ...cookie, value: kept, maxAgeSeconds: signInLimitSeconds })
+        return url
+      })
+    },
+  })
+  app.route({
+    method: 'GET',
+    url: '/api/auth/callback',
+    config: { ...config, operationId: 'finishSignIn', audit: 'described' },
+    handler: (request, reply) =>
+      redirect(reply, parts, async () => {
+        if (oidc === undefined) throw new SignInRefused('off', 'This service has no identity provider.')
+        const kept = cookies.read(request, cookie.name) ?? ''
+        cookies.set(request, reply, { ...cookie, value: '', maxAgeSeconds: 0 })
+        const { search } = new URL(request.url, 'http://here.invalid')
+        const { account, returnTo } = await oidc.finish(new URL(callbackOf(request) + search), kept)
+        const { email, name } = account
+        actAs(request, email, name)
+        await service.admit(account)
+        await sessions.begin(request, reply, { email, name })
+        return returnTo
+      }),
+  })
+}
+
+/** Names the person who signs in for the audit log. */
+function actAs(request: FastifyRequest, email: string, name: string | null): void {
+  request.actor = { kind: 'person', id: email, name }
+  describeChange({ signed_in: email })
+}
+
+/** Sends the browser on, or shows why not. */
+async function redirect(
+  reply: FastifyReply,
+  parts: Parts,
+  work: () => Promise<string>,
+): Promise<FastifyReply> {
+  try {
+    return reply.redirect(await work().catch(error => refuse(parts.log, error)))
+  } catch (error) {
+    if (!(error instanceof SignInRefused)) throw error
+    return sendPage(reply.code(error.reason === 'unreachable' ? 502 : 403), parts, '/', error.message)
+  }
+}
+
+/** Logs why a person was not signed in, without tokens and codes. */
+function refuse(log: Log, error: unknown): never {
+  if (error instanceof SignInRefused)
+    log.warn({ reason: error.reason, detail: error.detail }, `refused a sign-in: ${error.message}`)
+  throw error
+}
+
+function sendPage(reply: FastifyReply, { provider }: Parts, returnTo: string, problem = ''): FastifyReply {
+  reply.header('content-security-policy', signInPagePolicy).type('text/html; charset=utf-8')
+  return reply.send(signInPage({ provider, returnTo, problem }))
+}
+
+function registerPage(app: App, parts: Parts): void {
+  const config = { area: 'generic', access: 'open', limit: 'open' } as const
+  const script = keepFile('text/javascript; charset=utf-8', Buffer.from(signInScript))
+  app.get('/sign-in/page.js', { config }, async (_request, reply) => sendKept(reply, script))
+  app.get('/sign-in', { config }, async (request, reply) => {
+    const { return_to: given } = request.query as { return_to?: unknown }
+    return sendPage(reply, parts, typeof given === 'string' && isOwnPath(given) ? given : '/')
   })
 }
 

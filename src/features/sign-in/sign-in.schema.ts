@@ -1,20 +1,68 @@
+import type { Static, TSchema } from 'typebox'
 import { Type } from 'typebox'
 
 /*
- * Session: the sign-in of one browser, known by a cookie. Link: signs a person in once. Invitation: a link that also gives
- * roles.
+ * Session: the sign-in of one browser, known by a cookie. Link: signs a person in once. Account: a person at the identity
+ * provider. Invitation: a link that also gives roles.
  */
+
+const orNull = <Of extends TSchema>(schema: Of) => Type.Union([schema, Type.Null()])
+const time = Type.String({ format: 'date-time' })
+const user = Type.Object({ email: Type.String(), name: orNull(Type.String()) })
 
 export const meSchema = Type.Object(
   {
-    user: Type.Union([
-      Type.Object({ email: Type.String(), name: Type.Union([Type.String(), Type.Null()]) }),
-      Type.Null(),
-    ]),
+    user: orNull(user),
     /** How the caller is known; null for callers without a user. */
-    via: Type.Union([Type.Enum(['gateway', 'dev_user', 'key', 'session']), Type.Null()]),
+    via: orNull(Type.Enum(['gateway', 'dev_user', 'key', 'session'])),
     public_access: Type.Enum(['full', 'chat', 'read']),
     version: Type.String(),
   },
   { title: 'Me' },
+)
+export const personSchema = Type.Object({ user })
+export const signedOutSchema = Type.Object({ success: Type.Boolean() })
+export const linkSchema = Type.Object({
+  token: Type.String({ minLength: 1, maxLength: 200, examples: ['dGhlIHBhcnQgYmVoaW5kIHRva2VuPQ'] }),
+})
+
+export const signInSchema = {
+  summary: 'Send a browser to sign in',
+  tags: ['Sign-in'],
+  querystring: Type.Object({
+    return_to: Type.Optional(Type.String({ description: 'A path of this service.' })),
+  }),
+  response: { 302: Type.Null({ description: 'To the identity provider, or to `/sign-in` without one.' }) },
+}
+
+export const sessionSchema = Type.Object(
+  {
+    ...{ id: Type.String(), user_agent: orNull(Type.String()) },
+    ...{ created_at: time, last_used_at: time, expires_at: time },
+    current: Type.Boolean({ description: 'Whether it is that of this request.' }),
+  },
+  { title: 'Session' },
+)
+
+const role = Type.Enum(['owner', 'admin', 'viewer', 'chat'])
+const agent = Type.Object({ id: Type.String({ minLength: 1, maxLength: 500 }), role })
+
+export const newInvitationSchema = Type.Object({
+  email: Type.String({ format: 'email', maxLength: 320, examples: ['ada@example.com'] }),
+  agents: Type.Array(agent, { minItems: 1, maxItems: 100, examples: [[{ id: 'default', role: 'viewer' }]] }),
+})
+export type NewInvitation = Static<typeof newInvitationSchema>
+
+const invitation = {
+  ...{ id: Type.String(), email: Type.String(), agents: Type.Array(agent), invited_by: Type.String() },
+  ...{ created_at: time, expires_at: time },
+}
+export const invitationSchema = Type.Object(invitation, { title: 'Invitation' })
+export const createdInvitationSchema = Type.Object(
+  {
+    ...invitation,
+    sent: Type.Boolean({ description: 'Whether the link was sent by mail.' }),
+    url: orNull(Type.String({ description: 'The link, shown once; null if it was sent by mail.' })),
+  },
+  { title: 'CreatedInvitation' },
 )

@@ -1,4 +1,4 @@
-import { partOf, text, textOrNull } from '#platform/columns.ts'
+import { integerOrNull, partOf, since, text, textOrNull } from '#platform/columns.ts'
 import { declarePlatformTables } from './table-set.ts'
 
 /** Roles of people. */
@@ -13,6 +13,8 @@ export const accessTables = declarePlatformTables({
       created_at: text,
       /** That of the agent, for an index in this order; it never changes. */
       agent_created_at: textOrNull,
+      /** 1 if it comes from the person's groups at the identity provider, and goes with them. */
+      by_groups: since('0027-sign-in', integerOrNull),
     },
     agent: 'agent_id',
     indexes: {

@@ -46,7 +46,7 @@ async function queriesOf(isExclusive: boolean, token: string, times: number): Pr
   const identification = createKeyIdentification({ ...needs, repository: { findByHash, noteUse } as never })
   const access = createAccessService({
     ...{ ...needs, ids: randomIds, repository: { findRole } as never },
-    ...{ forgetMore() {}, roleTakenAway() {} },
+    ...{ hasGateway: false, forgetMore() {}, roleTakenAway() {} },
   })
   for (let time = 0; time < times; time += 1) {
     const headers = { authorization: `Bearer ${token}` }

@@ -1,0 +1,79 @@
+import type { Kysely } from 'kysely'
+import { describeChange } from '#platform/current-change.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
+import type { PlatformTables } from '#storage/tables.ts'
+import type { Role } from './policy.ts'
+import { roles } from './policy.ts'
+
+type Database = Kysely<PlatformTables>
+
+/** Roles that an invitation or a person's groups bring, by the ids or names of agents. */
+export type GivenRoles = readonly { id: string; role: Role }[]
+
+interface Gift {
+  email: string
+  given: GivenRoles
+  /** Roles by groups replace the former ones by groups, and no others. The others are given where the person has none that is higher. */
+  byGroups: boolean
+  newEntry(): { id: string; created_at: string }
+}
+
+export function createGivenRoles(database: Database) {
+  const entriesOf = (email: string) =>
+    database.selectFrom('agent_admins').select('email').where('email', '=', email)
+
+  return {
+    hasRoles: async (email: string) => (await entriesOf(email).limit(1).execute()).length > 0,
+
+    /** Whether the person has a role, or has signed in. */
+    async isKnown(email: string): Promise<boolean> {
+      const sessions = database.selectFrom('sessions').select('email').where('email', '=', email)
+      return (await entriesOf(email).union(sessions).limit(1).execute()).length > 0
+    },
+
+    /** Returns what has changed, without a role where it was taken away. */
+    giveRoles: (gift: Gift) =>
+      inTransaction(database, async transaction => {
+        const changes = await changesBy(transaction, gift)
+        const roles = changes.map(({ agent_id, role = null }) => ({ agent_id, role }))
+        if (roles.length > 0) describeChange({ roles })
+        for (const { agent_id, agent_created_at, entry, role } of changes) {
+          const by_groups = gift.byGroups ? 1 : null
+          if (role === undefined)
+            await transaction.deleteFrom('agent_admins').where('id', '=', entry).execute()
+          else
+            await transaction
+              .insertInto('agent_admins')
+              .values({ ...gift.newEntry(), agent_id, agent_created_at, email: gift.email, role, by_groups })
+              .onConflict(conflict =>
+                conflict.columns(['agent_id', 'email']).doUpdateSet({ role, by_groups }),
+              )
+              .execute()
+        }
+        return changes
+      }),
+  }
+}
+
+/** The entries that have to be another; those without a role go. */
+async function changesBy(database: Database, { email, given, byGroups }: Gift) {
+  const names = ['', ...given.map(({ id }) => id)]
+  const agents = await database
+    .selectFrom('agents')
+    .leftJoin('agent_admins', on => on.onRef('agent_id', '=', 'agents.id').on('email', '=', email))
+    .select(['agents.id as agent_id', 'agents.name', 'agents.created_at as agent_created_at'])
+    .select(['agent_admins.id as entry', 'role as held', 'by_groups'])
+    .where(({ or, eb }) =>
+      or([eb('agents.id', 'in', names), eb('agents.name', 'in', names), eb('by_groups', '=', 1)]),
+    )
+    .execute()
+  const offered = agents.map(agent => {
+    const gifts = given.filter(({ id }) => id === agent.agent_id || id === agent.name).map(({ role }) => role)
+    return { ...agent, role: roles.find(role => gifts.includes(role)) }
+  })
+  return offered.filter(({ entry, held, role, by_groups }) => {
+    if (role === held || (role === undefined && entry === null)) return false
+    const isHigher = role !== undefined && roles.indexOf(role) < roles.indexOf(held as Role)
+    return entry === null || (byGroups ? by_groups === 1 : isHigher)
+  })
+}

@@ -1,0 +1,81 @@
+import type { FastifyRequest } from 'fastify'
+import type { AccessService } from '#features/access/access.service.ts'
+import type { ChannelsService } from '#features/channels/channels.service.ts'
+import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import { timestamp } from '#platform/clock.ts'
+import { describeChange } from '#platform/current-change.ts'
+import { inOneCase } from '#platform/email-address.ts'
+import { AccessDenied, notFound } from '#platform/errors.ts'
+import type { ListParameters } from '#platform/http/lists/list-query.ts'
+import { hashOf, newToken } from './links.ts'
+import type { SignInRepository } from './sign-in.repository.ts'
+import type { NewInvitation } from './sign-in.schema.ts'
+
+const validMs = 7 * 24 * 60 * 60_000
+const mailTimeoutMs = 15_000
+
+interface Dependencies extends Pick<Infrastructure, 'clock' | 'ids' | 'log'> {
+  repository: SignInRepository
+  access: Pick<AccessService, 'permissionOn'>
+  /** Undefined without a mail server of the operator's. */
+  sendMail: ChannelsService['sendPlatformMail']
+}
+
+export function createInvitations({ repository, access, sendMail, clock, ids, log }: Dependencies) {
+  /** Whether it was sent; a mail server that fails does not lose the invitation. */
+  async function mail(email: string, inviter: string, url: string): Promise<boolean> {
+    const subject = 'You are invited to agentstead'
+    const body = `${inviter} invites you to work with agents. Open this link within seven days; it works once.\n\n${url}\n`
+    const delivery = { key: ids.record(), signal: AbortSignal.timeout(mailTimeoutMs) }
+    try {
+      return (await sendMail?.({ to: [{ single: email }], subject, body }, delivery)) !== undefined
+    } catch (error) {
+      log.warn({ err: error }, 'an invitation was not sent by mail')
+      return false
+    }
+  }
+
+  return {
+    /** `url` is the link, where no mail has brought it to the person themselves. */
+    async create(
+      request: FastifyRequest,
+      inviter: string,
+      address: string,
+      { email: given, agents }: NewInvitation,
+    ) {
+      for (const { id } of agents)
+        if ((await access.permissionOn(id, request)) !== 'owner')
+          throw new AccessDenied('Access denied: only the owners of an agent invite people to it.')
+      const [token, email] = [newToken(), inOneCase(given)]
+      const times = {
+        created_at: timestamp(clock),
+        expires_at: new Date(clock.now() + validMs).toISOString(),
+      }
+      const invitation = { id: ids.record(), email, invited_by: inviter, ...times }
+      const stored = {
+        ...invitation,
+        agents: JSON.stringify(agents),
+        token_hash: hashOf(token),
+        is_mailed: 0,
+      }
+      describeChange({ email, agents })
+      await repository.insertInvitation(stored)
+      const url = `${address}/sign-in#invitation=${token}`
+      const sent = await mail(email, inviter, url)
+      if (sent) await repository.markMailed(invitation.id)
+      return { ...invitation, agents, sent, url: sent ? null : url }
+    },
+
+    async list(inviter: string, query: ListParameters) {
+      const { rows, meta } = await repository.listInvitations(inviter, timestamp(clock), query)
+      return { rows: rows.map(row => ({ ...row, agents: JSON.parse(row.agents) })), meta }
+    },
+
+    async withdraw(inviter: string, id: string): Promise<void> {
+      const withdrawn = await repository.takeInvitations('invited_by', inviter, timestamp(clock), id)
+      if (withdrawn.length === 0) throw notFound('Invitation')
+    },
+  }
+}
+
+export type Invitations = ReturnType<typeof createInvitations>

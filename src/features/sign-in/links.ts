@@ -1,0 +1,90 @@
+import { hash, randomBytes } from 'node:crypto'
+import { chown, mkdir, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Kysely } from 'kysely'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import type { PlatformTables } from '#storage/tables.ts'
+
+const validMs = 15 * 60_000
+
+/** 256 bits in base64url. */
+export const newToken = () => randomBytes(32).toString('base64url')
+/** The stored form of a token, which is too long to be guessed: one round is enough. */
+export const hashOf = (token: string) => hash('sha256', token, 'hex')
+
+interface SignInLink {
+  email: string
+  expires_at: string
+}
+
+/** Links of the operator, each of which signs in once. */
+export interface SignInLinks {
+  leave(tokenHash: string, link: SignInLink): Promise<unknown>
+  /** Returns it to one caller only, whichever processes look for it. */
+  redeem(tokenHash: string): Promise<SignInLink | undefined>
+}
+
+/** The token stands in the fragment, which browsers send to nobody. */
+export async function makeLink(
+  links: SignInLinks,
+  clock: Clock,
+  address: string,
+  email: string,
+): Promise<string> {
+  const token = newToken()
+  await links.leave(hashOf(token), { email, expires_at: new Date(clock.now() + validMs).toISOString() })
+  return `${address}/sign-in#token=${token}`
+}
+
+/** Files, since another process holds the databases of the data directory: the name is the hash, and who deletes one has it. */
+export function createFileLinks(dataDirectory: string, clock: Clock): SignInLinks {
+  const folder = join(resolve(dataDirectory), 'sign-in-links')
+  return {
+    async leave(tokenHash, link) {
+      await mkdir(folder, { mode: 0o700, recursive: true })
+      for (const name of await readdir(folder)) {
+        const { mtimeMs } = await stat(join(folder, name)).catch(() => ({ mtimeMs: Infinity }))
+        if (mtimeMs < Date.now() - validMs) await rm(join(folder, name), { force: true })
+      }
+      const unfinished = join(folder, `.${tokenHash}`)
+      await writeFile(unfinished, JSON.stringify(link), { mode: 0o600, flag: 'wx' })
+      // The command of an administrator leaves what the service can read.
+      const { uid, gid } = await stat(resolve(dataDirectory))
+      if (process.getuid?.() === 0) for (const path of [folder, unfinished]) await chown(path, uid, gid)
+      await rename(unfinished, join(folder, tokenHash))
+    },
+    async redeem(tokenHash) {
+      const path = join(folder, tokenHash)
+      const text = await readFile(path, 'utf8').catch(() => undefined)
+      const isFirst =
+        text !== undefined &&
+        (await unlink(path).then(
+          () => true,
+          () => false,
+        ))
+      const link: SignInLink | undefined = isFirst ? JSON.parse(text) : undefined
+      return link !== undefined && link.expires_at > timestamp(clock) ? link : undefined
+    },
+  }
+}
+
+/** Rows of the database that processes share. */
+export function createStoredLinks(database: Kysely<PlatformTables>, clock: Clock): SignInLinks {
+  const links = database.deleteFrom('sign_in_links')
+  return {
+    async leave(token_hash, link) {
+      await links.where('expires_at', '<', timestamp(clock)).execute()
+      await database
+        .insertInto('sign_in_links')
+        .values({ token_hash, ...link })
+        .execute()
+    },
+    redeem: tokenHash =>
+      links
+        .where('token_hash', '=', tokenHash)
+        .where('expires_at', '>', timestamp(clock))
+        .returning(['email', 'expires_at'])
+        .executeTakeFirst(),
+  }
+}

@@ -1,0 +1,114 @@
+import type { Kysely } from 'kysely'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { ListParameters } from '#platform/http/lists/list-query.ts'
+import { listRows } from '#platform/http/lists/list-query.ts'
+import type { ValueOf } from '#platform/prepared-query.ts'
+import { prepareQuery } from '#platform/prepared-query.ts'
+import { signInTables } from '#storage/tables/sign-in.ts'
+import type { PlatformTables } from '#storage/tables.ts'
+
+type Database = Kysely<PlatformTables>
+
+const shownSession = ['id', 'user_agent', 'created_at', 'last_used_at', 'expires_at'] as const
+const sessionList = listOf(signInTables.columns.sessions, {
+  sortable: shownSession,
+  searchable: ['user_agent'],
+})
+const shown = ['id', 'email', 'agents', 'invited_by', 'created_at', 'expires_at'] as const
+const sortable = shown.filter(name => name !== 'agents')
+const invitationList = listOf(signInTables.columns.invitations, { sortable, searchable: ['email'] })
+
+const selectSession = prepareQuery((database: Database, value: ValueOf<'tokenHash' | 'now'>) =>
+  database
+    .selectFrom('sessions')
+    .select(['id', 'email', 'name', 'created_at', 'last_used_at'])
+    .where('token_hash', '=', value('tokenHash'))
+    .where('expires_at', '>', value('now')),
+)
+
+export function createSignInRepository(database: Database) {
+  return Object.assign(sessionsAndAccounts(database), invitations(database))
+}
+
+function sessionsAndAccounts(database: Database) {
+  return {
+    findSession: async (tokenHash: string, now: string) =>
+      (await selectSession(database, { tokenHash, now }))[0],
+
+    async insertSession(session: PlatformTables['sessions']): Promise<void> {
+      await database.deleteFrom('sessions').where('expires_at', '<=', session.created_at).execute()
+      await database.insertInto('sessions').values(session).execute()
+    },
+
+    useSession: (id: string, times: { last_used_at: string; expires_at: string }) =>
+      database.updateTable('sessions').set(times).where('id', '=', id).execute(),
+
+    listSessions(email: string, now: string, query: ListParameters) {
+      const own = database.selectFrom('sessions').select(shownSession).where('email', '=', email)
+      return listRows(own.where('expires_at', '>', now), sessionList, query)
+    },
+
+    /** One session of the person, or all of them. */
+    deleteSessions(email: string, id?: string) {
+      const own = database.deleteFrom('sessions').where('email', '=', email).returning('id')
+      return (id === undefined ? own : own.where('id', '=', id)).execute()
+    },
+
+    /** Whether nobody has a role, or a session. */
+    async isEmpty(): Promise<boolean> {
+      const roles = database.selectFrom('agent_admins').select('id')
+      return (await roles.union(database.selectFrom('sessions').select('id')).limit(1).execute()).length === 0
+    },
+
+    /** The accounts of an issuer that are the subject's, or that have its address. */
+    findIdentities: (issuer: string, subject: string, email: string) =>
+      database
+        .selectFrom('identities')
+        .select(['subject', 'email'])
+        .where('issuer', '=', issuer)
+        .where(({ or, eb }) => or([eb('subject', '=', subject), eb('email', '=', email)]))
+        .execute(),
+
+    /** None if the subject, or the address, has been bound meanwhile. */
+    bindIdentity: (identity: PlatformTables['identities']) =>
+      database
+        .insertInto('identities')
+        .values(identity)
+        .onConflict(conflict => conflict.doNothing())
+        .returning('email')
+        .executeTakeFirst(),
+
+    forgetIdentity: (email: string) => database.deleteFrom('identities').where('email', '=', email).execute(),
+  }
+}
+
+function invitations(database: Database) {
+  return {
+    insertInvitation: (invitation: PlatformTables['invitations']) =>
+      database.insertInto('invitations').values(invitation).execute(),
+
+    markMailed: (id: string) =>
+      database.updateTable('invitations').set({ is_mailed: 1 }).where('id', '=', id).execute(),
+
+    listInvitations(inviter: string, now: string, query: ListParameters) {
+      const own = database.selectFrom('invitations').select(shown).where('invited_by', '=', inviter)
+      return listRows(own.where('expires_at', '>', now), invitationList, query)
+    },
+
+    findInvitation: (tokenHash: string, now: string) =>
+      database
+        .selectFrom('invitations')
+        .select(['id', 'email', 'is_mailed'])
+        .where('token_hash', '=', tokenHash)
+        .where('expires_at', '>', now)
+        .executeTakeFirst(),
+
+    /** Returns what it deletes, so that one caller only has it. */
+    takeInvitations(by: 'email' | 'invited_by', person: string, now: string, id?: string) {
+      const own = database.deleteFrom('invitations').where(by, '=', person).where('expires_at', '>', now)
+      return (id === undefined ? own : own.where('id', '=', id)).returning(['agents', 'invited_by']).execute()
+    },
+  }
+}
+
+export type SignInRepository = ReturnType<typeof createSignInRepository>

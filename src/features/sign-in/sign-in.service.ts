@@ -1,0 +1,139 @@
+import type { AccessService } from '#features/access/access.service.ts'
+import { defaultAgentId } from '#features/access/access.service.ts'
+import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import { timestamp } from '#platform/clock.ts'
+import type { SignInLinks } from './links.ts'
+import { hashOf, makeLink } from './links.ts'
+import type { Account } from './oidc.ts'
+import { SignInRefused } from './oidc.ts'
+import type { SignInRepository } from './sign-in.repository.ts'
+
+interface Dependencies extends Pick<Infrastructure, 'configuration' | 'clock'> {
+  repository: SignInRepository
+  links: SignInLinks
+  access: Pick<AccessService, 'giveRoles' | 'hasRoles' | 'isKnown' | 'isOwner'>
+}
+
+/** Decides who may sign in, and with which roles. */
+export function createSignInService(needs: Dependencies) {
+  const { configuration, clock, repository, links, access } = needs
+  const { gateway, oidc, devUser, ownerEmail, signInAllow } = configuration
+  const accept = createAccepting(needs)
+
+  return {
+    /** The link of an empty service's first person, where nothing else says who people are; `address` is the service's. */
+    async firstLink(address: string): Promise<string | undefined> {
+      const isOpen = gateway === undefined && oidc === undefined && devUser === undefined
+      return isOpen && (await repository.isEmpty())
+        ? await makeLink(links, clock, address, ownerEmail)
+        : undefined
+    },
+
+    /**
+     * The address that a link signs in, once, and that `found` is called with before anything is changed; `caller` is the one that
+     * opens it. @throws SignInRefused
+     */
+    async redeem(token: string, caller: string | undefined, found: (email: string) => void): Promise<string> {
+      const link = await links.redeem(hashOf(token))
+      if (link === undefined) return await accept.byToken(token, caller, found)
+      const { email } = link
+      found(email)
+      // The operator vouches for the person: the next account with the address is theirs.
+      await repository.forgetIdentity(email)
+      if (email === ownerEmail) await access.giveRoles(email, [{ id: defaultAgentId, role: 'owner' }])
+      return email
+    },
+
+    /** Lets a person of the identity provider in, with the roles of their groups and invitations. @throws SignInRefused */
+    async admit(account: Account): Promise<void> {
+      const { issuer, subject, email, groups } = account
+      const isNew = await requireOwnAddress(repository, account)
+      const given = oidc?.roles.filter(({ group }) => groups.includes(group)) ?? []
+      if (oidc?.groupsClaim !== undefined) await access.giveRoles(email, given, true)
+      await accept.all(email)
+      const isAllowed = signInAllow.some(entry =>
+        entry.startsWith('@') ? email.endsWith(entry) : email === entry,
+      )
+      if (!isAllowed && !(await access.hasRoles(email)))
+        throw new SignInRefused(
+          'not_admitted',
+          `${email} has no role here. Ask an owner of an agent for an invitation.`,
+          'SIGN_IN_ALLOW admits others',
+        )
+      const identity = { issuer, subject, email, created_at: timestamp(clock) }
+      if (isNew && (await repository.bindIdentity(identity)) === undefined) throw addressOfAnother(email)
+    },
+  }
+}
+
+export type SignInService = ReturnType<typeof createSignInService>
+
+/** Whether the account is new; otherwise the address must be bound to it, or whoever gets an address would get its roles. */
+async function requireOwnAddress(
+  repository: SignInRepository,
+  { issuer, subject, email }: Account,
+): Promise<boolean> {
+  const known = await repository.findIdentities(issuer, subject, email)
+  const own = known.find(identity => identity.subject === subject)
+  if (own === undefined && known.length > 0) throw addressOfAnother(email)
+  if (own !== undefined && own.email !== email)
+    throw new SignInRefused(
+      'address_changed',
+      `Your address has changed from ${own.email} to ${email}. Open a sign-in link of the operator for ${own.email}, then sign in again.`,
+    )
+  return own === undefined
+}
+
+function addressOfAnother(email: string): SignInRefused {
+  const way = `Open a sign-in link of the operator for it, then sign in again.`
+  return new SignInRefused(
+    'address_of_another',
+    `${email} belongs to another account of the identity provider. ${way}`,
+  )
+}
+
+/** Takes invitations, and gives their roles on agents whose owner still is who invited the person. */
+function createAccepting({ configuration, clock, repository, access }: Dependencies) {
+  async function take(email: string, id?: string): Promise<boolean> {
+    const given: { id: string; role: 'owner' | 'admin' | 'viewer' | 'chat' }[] = []
+    for (const { agents, invited_by } of await repository.takeInvitations(
+      'email',
+      email,
+      timestamp(clock),
+      id,
+    ))
+      for (const agent of JSON.parse(agents))
+        if (await access.isOwner(agent.id, invited_by)) given.push(agent)
+    if (given.length > 0) await access.giveRoles(email, given)
+    return given.length > 0
+  }
+
+  return {
+    all: (email: string) => take(email),
+
+    /** The token alone proves an address only if it was mailed there, or if the address is of nobody yet. */
+    async byToken(
+      token: string,
+      caller: string | undefined,
+      known: (email: string) => void,
+    ): Promise<string> {
+      const found = await repository.findInvitation(hashOf(token), timestamp(clock))
+      if (found === undefined)
+        throw new SignInRefused(
+          'link',
+          'This link was used already, has expired, or was withdrawn. Ask for another one.',
+        )
+      const { id, email, is_mailed } = found
+      const hasProvider = configuration.oidc !== undefined || configuration.gateway !== undefined
+      const isOfAnother = () => email === configuration.ownerEmail || access.isKnown(email)
+      if (caller !== email && (hasProvider || (is_mailed === 0 && (await isOfAnother()))))
+        throw new SignInRefused(
+          'address',
+          `This invitation is for ${email}: sign in as that person, then open it again.`,
+        )
+      known(email)
+      if (await take(email, id)) return email
+      throw new SignInRefused('withdrawn', 'This invitation gives no role any more. Ask for another one.')
+    },
+  }
+}
