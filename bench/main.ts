@@ -22,6 +22,7 @@ const benchmarks = [
   'point-read',
   'audit',
   'streaming',
+  'openai',
   'many-streams',
   'ingestion',
   'uploads',
