@@ -213,16 +213,20 @@ it('what changes elsewhere shows in every tab, of which one holds the stream', a
   page.context().on('request', request => {
     if (request.url().endsWith('/events')) streams.push(request.url())
   })
-  for (let count = 1; count < 4; count += 1) {
+  while (tabs.length < 4) {
     const tab = await page.context().newPage()
     await tab.goto(page.url())
     tabs.push(tab)
   }
-  const contacts = (tab: Page) => tab.locator('dl div').filter({ hasText: 'Contacts' }).locator('dd')
+  const count = (tab: Page, of: string) => tab.locator('dl div').filter({ hasText: of }).locator('dd')
+  const contacts = (tab: Page) => count(tab, 'Contacts')
   for (const tab of tabs) await contacts(tab).getByText('0').waitFor()
   await app.call('POST', `/api/agents/${id}/contacts`, { body: { name: 'Ada' } })
   for (const tab of tabs) await contacts(tab).getByText('1').waitFor()
   expect(streams.length).toBeLessThanOrEqual(1)
+  const source = { type: 'database', name: 'one', query: 'SELECT 1 AS one' }
+  await app.call('POST', `/api/agents/${id}/sources`, { body: source })
+  for (const tab of tabs) await count(tab, 'Documents').getByText('1').waitFor()
   await page.close()
   await app.call('POST', `/api/agents/${id}/contacts`, { body: { name: 'Grace' } })
   for (const tab of tabs.slice(1)) await contacts(tab).getByText('2').waitFor()
