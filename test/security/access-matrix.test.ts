@@ -2,6 +2,8 @@
  * Holds every route of the service against the table of who may call it, for every kind of caller, before any body is read. The
  * routes are those of the service, so that a new one needs its line in the table.
  */
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newApiKey } from '#platform/api-key.ts'
 import type { RouteRule } from '../spec/route-access.ts'
@@ -129,11 +131,26 @@ afterAll(async () => {
 /** The calls of the API, with a body that nobody could read where they may change something. */
 async function send(on: TestApp, { route }: RouteRule, id: string, headers: Headers): Promise<Answer> {
   const [method = '', path = ''] = route.split(' ')
-  const isRead = method === 'GET'
-  return await on.call(method, path.replace(':id', id).replaceAll(/:\w+/g, 'x'), {
-    headers: { ...headers, ...(isRead ? {} : { 'content-type': 'application/json' }) },
-    ...(isRead ? {} : { payload: '{ no JSON' }),
-  })
+  const url = path.replace(':id', id).replaceAll(/:\w+/g, 'x')
+  if (method !== 'GET')
+    return await on.call(method, url, {
+      headers: { ...headers, 'content-type': 'application/json' },
+      payload: '{ no JSON',
+    })
+  // Some answers are streams without an end.
+  const answer = await on.service.app.inject({ method, url, headers, payloadAsStream: true })
+  const { statusCode: status } = answer
+  if (status < 400)
+    answer
+      .stream()
+      .on('error', () => {})
+      .destroy()
+  return { status, headers: {}, body: status < 400 ? undefined : await readBody(answer.stream()) }
+}
+
+async function readBody(stream: Readable): Promise<unknown> {
+  const body = await text(stream)
+  return body.startsWith('{') ? JSON.parse(body) : body
 }
 
 function outcomeOf({ status, body }: Answer): 'let in' | 'forbidden' | 'refused' {
@@ -151,7 +168,8 @@ function expectedOf({ least, isOpenToChat, isOpenToKeys }: RouteRule, { power, i
   return isAllowed && (isOpenToKeys || !isKey) ? 'let in' : 'forbidden'
 }
 
-const rules = routeRules.filter(({ least }) => least !== 'open')
+/** Those of the OpenAI door find their agent in the body, and are tested there. */
+const rules = routeRules.filter(({ least, route }) => least !== 'open' && !route.includes('/api/openai/'))
 
 describe('the table of who may call which route', () => {
   it('has a line for every route, which says what the route declares', () => {

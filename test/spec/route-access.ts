@@ -10,6 +10,10 @@ export const agentLevels = ['viewer', 'chatter', 'admin', 'owner'] as const
 const lines = {
   /** Everyone; no proof of a caller is looked at. */
   open: `
+    GET /sign-in
+    GET /sign-in/page.js
+    GET /api/auth/callback
+    GET /api/auth/sign-in
     GET /a/*
     GET /theme.js
     GET /icon.svg
@@ -42,12 +46,22 @@ const lines = {
   `,
   /** Everyone, but a bad token or key is refused. */
   anyone: `
+    POST /api/auth/sign-out
+    POST /api/auth/link -keys
+    GET /api/openai/v1/models/:model
+    GET /api/openai/v1/models
     GET /api/auth/agents
     GET /api/auth/me
     GET /api/agents
   `,
   /** A person, or a personal key that is not limited. */
   user: `
+    DELETE /api/invitations/:invitationId -keys
+    GET /api/invitations -keys
+    POST /api/invitations -keys
+    DELETE /api/auth/sessions/:sessionId -keys
+    DELETE /api/auth/sessions -keys
+    GET /api/auth/sessions -keys
     GET /api/audit
     GET /api/auth/keys -keys
     POST /api/auth/keys -keys
@@ -57,6 +71,7 @@ const lines = {
     POST /api/agents
   `,
   viewer: `
+    GET /api/agents/:id/attention
     GET /api/agents/:id/events
     GET /api/agents/:id/admins
     GET /api/agents/:id
@@ -117,6 +132,8 @@ const lines = {
   `,
   /** What `PUBLIC_ACCESS=chat` leaves beside reading. */
   chatter: `
+    POST /api/openai/v1/responses +chat
+    POST /api/openai/v1/chat/completions +chat
     POST /api/agents/:id/chat
     POST /api/agents/:id/chat/messages/:messageId/regenerate
     POST /api/agents/:id/chat/conversations
