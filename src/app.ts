@@ -108,7 +108,7 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   )
   add(createSchedules(infrastructure, { ...agents, ...chat, ...workflows }))
   add(createCalendar(infrastructure, { ...agents, ...workflows }))
-  add(createOverview(infrastructure, agents))
+  add(createOverview(infrastructure, { ...agents, ...chat }))
   return { agents, signIn, all }
 }
 

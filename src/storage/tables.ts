@@ -79,6 +79,7 @@ export const agentTables = {
   '0026-page-texts': pageTextTables,
   '0027-attention': attentionIndexes,
   '0029-openai-trails': openAiTables,
+  '0032-authors': columnsOnly,
 }
 
 type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>

@@ -49,7 +49,7 @@ const features: Record<string, readonly string[]> = {
   workflows: ['chat', 'channels', 'browser', 'agents'],
   schedules: ['workflows', 'chat', 'agents'],
   calendar: ['workflows', 'agents'],
-  overview: ['agents'],
+  overview: ['agents', 'chat'],
 }
 
 /** Folders of one feature that import each other: debts, of which there may be no more. */

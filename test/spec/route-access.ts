@@ -72,7 +72,7 @@ const lines = {
   `,
   viewer: `
     GET /api/agents/:id/attention
-    GET /api/agents/:id/events
+    GET /api/agents/:id/events +chat
     GET /api/agents/:id/admins
     GET /api/agents/:id
     GET /api/agents/:id/settings
@@ -108,14 +108,14 @@ const lines = {
     GET /api/agents/:id/payment-methods
     GET /api/agents/:id/payment-notifications
     GET /api/agents/:id/provider/cards
-    GET /api/agents/:id/chat/models
+    GET /api/agents/:id/chat/models +chat
     GET /api/agents/:id/chat/tools
-    GET /api/agents/:id/chat/approvals
-    GET /api/agents/:id/chat/conversations
-    GET /api/agents/:id/chat
-    GET /api/agents/:id/mcp/endpoint
-    GET /api/agents/:id/mcp/endpoint/mcp
-    GET /api/agents/:id/mcp/endpoint/sse
+    GET /api/agents/:id/chat/approvals +chat
+    GET /api/agents/:id/chat/conversations +chat
+    GET /api/agents/:id/chat +chat
+    GET /api/agents/:id/mcp/endpoint +chat
+    GET /api/agents/:id/mcp/endpoint/mcp +chat
+    GET /api/agents/:id/mcp/endpoint/sse +chat
     GET /api/agents/:id/webhooks
     GET /api/agents/:id/webhooks/:webhookId
     GET /api/agents/:id/webhooks/:webhookId/deliveries
@@ -134,16 +134,16 @@ const lines = {
   chatter: `
     POST /api/openai/v1/responses +chat
     POST /api/openai/v1/chat/completions +chat
-    POST /api/agents/:id/chat
-    POST /api/agents/:id/chat/messages/:messageId/regenerate
-    POST /api/agents/:id/chat/conversations
-    POST /api/agents/:id/mcp/endpoint
-    POST /api/agents/:id/mcp/endpoint/
-    DELETE /api/agents/:id/mcp/endpoint
-    POST /api/agents/:id/mcp/endpoint/mcp
-    POST /api/agents/:id/mcp/endpoint/mcp/
-    DELETE /api/agents/:id/mcp/endpoint/mcp
-    POST /api/agents/:id/mcp/endpoint/sse
+    POST /api/agents/:id/chat +chat
+    POST /api/agents/:id/chat/messages/:messageId/regenerate +chat
+    POST /api/agents/:id/chat/conversations +chat
+    POST /api/agents/:id/mcp/endpoint +chat
+    POST /api/agents/:id/mcp/endpoint/ +chat
+    DELETE /api/agents/:id/mcp/endpoint +chat
+    POST /api/agents/:id/mcp/endpoint/mcp +chat
+    POST /api/agents/:id/mcp/endpoint/mcp/ +chat
+    DELETE /api/agents/:id/mcp/endpoint/mcp +chat
+    POST /api/agents/:id/mcp/endpoint/sse +chat
   `,
   admin: `
     GET /api/agents/:id/audit
@@ -190,7 +190,7 @@ const lines = {
     POST /api/agents/:id/provider/checkout
     POST /api/agents/:id/provider/charge
     POST /api/agents/:id/provider/refund
-    POST /api/agents/:id/chat/approvals/:toolCallId
+    POST /api/agents/:id/chat/approvals/:toolCallId +chat
     DELETE /api/agents/:id/chat/conversations/:conversationId
     DELETE /api/agents/:id/chat
     DELETE /api/agents/:id/chat/messages/:messageId

@@ -38,8 +38,8 @@ export const ownAgentSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
   role: Type.String(),
-  power: Type.Enum([...permissions], {
+  power: Type.Union([Type.Enum([...permissions]), Type.Null()], {
     description:
-      'What the caller may do: `chat` in own conversations alone, `viewer` reads, `chatter` also chats, `admin` also changes, `owner` everything.',
+      'What the caller may do: `chat` in own conversations alone, `viewer` reads, `chatter` also chats, `admin` also changes, `owner` everything; null for a key of the role `chat` whose creator may only read.',
   }),
 })

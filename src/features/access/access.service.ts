@@ -95,7 +95,7 @@ export function createAccessService(needs: Dependencies) {
       const { rows, meta } = isPublic
         ? await repository.listPublicAgents(defaultAgentId, publicRoles[publicAccess], parameters)
         : await repository.listOwnAgents(email, key?.agents, parameters)
-      const powerOf = (role: Role) => (key?.role === undefined ? role : withinKey(role, key.role))
+      const powerOf = (role: Role) => (key?.role === undefined ? role : (lesser(role, key.role) ?? null))
       const withPower = rows.map(row => ({
         ...row,
         power: isPublic ? publicPermissions[publicAccess] : powerOf(row.role as Role),

@@ -10,7 +10,7 @@ import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import type { AccessService } from './access.service.ts'
 import { defaultAgentId } from './access.service.ts'
 import type { Caller, FindCaller } from './caller.ts'
-import { actorFor, callerStill, noCaller } from './caller.ts'
+import { actorFor, authorFor, callerStill, noCaller } from './caller.ts'
 import type { AgentAccess, PublicAccess } from './policy.ts'
 import { allows, chatRefusal, isAgentAccess, keyRefusal, refusal } from './policy.ts'
 import type { PublicAccessOf } from './web-pages.ts'
@@ -18,12 +18,16 @@ import type { PublicAccessOf } from './web-pages.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller
+    /** The identity under which what the caller begins is stored. */
+    author: string
     /** The caller's permission on the agent `default` without a role on it. */
     publicAccess: PublicAccess
     /** The agent in the path, with its open database; set on every route that has an access on an agent and opens it. */
     agent: AgentHandle
     /** Whether the caller could also change that agent, however little the route requires. */
     isAdmin: boolean
+    /** Whether the caller sees only the conversations that it began, as the role `chat` does. */
+    isChatOnly: boolean
     /** Says that the handler no longer needs the agent; a stream that it has answered with still may. */
     agentAnswered?: () => void
   }
@@ -65,6 +69,7 @@ export function createDecision({
         permission === 'chat' ? chatRefusal : refusal(access, agentId === defaultAgentId, isPage),
       )
     request.isAdmin = allows(permission, 'admin')
+    request.isChatOnly = permission === 'chat'
   }
 
   async function acquire(request: FastifyRequest, reply: FastifyReply, agentId: string): Promise<void> {
@@ -83,7 +88,7 @@ export function createDecision({
   ): Promise<void> {
     const gate = await findGate(request, reply)
     if (gate === undefined) await requirePermission(request, access)
-    else request.gate = gate
+    else Object.assign(request, { gate, author: gate.caller })
     if (request.routeOptions.config.opensAgent !== false) await acquire(request, reply, agentIdOf(request))
   }
 
@@ -93,6 +98,7 @@ export function createDecision({
       const caller = identified instanceof Promise ? await identified : identified
       request.caller = caller
       request.actor = actorFor(caller)
+      request.author = authorFor(caller)
       request.publicAccess = publicAccess(request)
       if (caller.key !== undefined && request.routeOptions.config.byKey === false)
         throw new AccessDenied(keyRefusal)
@@ -137,6 +143,7 @@ function afterBoth(callback: () => void) {
 export function registerAgentRelease(app: App): void {
   app.decorateRequest('caller')
   app.decorateRequest('actor')
+  app.decorateRequest('author', 'anonymous')
   app.addHook('onRequest', (request, _reply, done) => {
     // Stays for routes that are open, as these do not look at any proof.
     request.caller = noCaller
@@ -146,6 +153,7 @@ export function registerAgentRelease(app: App): void {
   app.decorateRequest('publicAccess', 'read')
   app.decorateRequest('agent')
   app.decorateRequest('isAdmin', false)
+  app.decorateRequest('isChatOnly', true)
   app.decorateRequest('agentAnswered')
   app.addHook('preHandler', (request, _reply, done) =>
     currentActor.run(request.actor, () => currentOwner.run(agentIdOf(request), done)),

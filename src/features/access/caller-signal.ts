@@ -31,7 +31,10 @@ export function createCallerSignal({ identify, access, watch, isDisabled, log }:
       if (caller.via === 'none') return undefined
       const { publicAccess, routeOptions } = request
       const permission = await access.permissionOn(agentId, { caller, publicAccess })
-      return allows(permission, needed, routeOptions.config.chat) ? undefined : roleTakenAway()
+      // A stream goes on with what its reader could see at its beginning.
+      const seesLess = permission === 'chat' && !request.isChatOnly
+      const mayGoOn = !seesLess && allows(permission, needed, routeOptions.config.chat)
+      return mayGoOn ? undefined : roleTakenAway()
     } catch (error) {
       if (error instanceof AccessDenied) return roleTakenAway()
       // The agent was deleted.

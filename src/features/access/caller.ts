@@ -64,6 +64,12 @@ export function callerStill(request: FastifyRequest, identify: FindCaller): Call
   return caller.via === 'key' || caller.via === 'session' ? identify(request) : caller
 }
 
+/** The identity under which what the caller begins is stored; a personal key is its person. */
+export function authorFor({ user, key }: Caller): string {
+  if (user !== undefined) return `person:${user.email}`
+  return key === undefined ? 'anonymous' : `key:${key.id}`
+}
+
 export function actorFor({ user, key }: Caller): Actor {
   if (key !== undefined) return { kind: 'key', id: key.id, name: key.name, person: key.creator }
   return user === undefined ? anonymous : { kind: 'person', id: user.email, name: user.name ?? null }

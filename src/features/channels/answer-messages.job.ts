@@ -57,7 +57,10 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
 
   /** The text of the answer; blank if there is none. */
   async function answerTo({ agentId }: AgentHandle, { id, thread, updates }: Round, signal: AbortSignal) {
-    const asker = { isOutsider: true, channel: thread.channel, contactId: thread.contact_id }
+    const asker = {
+      ...{ isOutsider: true, channel: thread.channel, contactId: thread.contact_id },
+      ...{ author: `channel:${thread.channel}`, reach: 'all' as const },
+    }
     const texts = updates.map(({ text }) => text)
     const notice = texts.includes('') ? tooMany : ''
     const content = texts.filter(text => text !== '').join('\n')

@@ -8,6 +8,8 @@ import { chatTables } from '#storage/tables/chat.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Approval, ApprovalListQuery, ApprovalStatus } from './approvals.schema.ts'
 import type { ChatMessage } from './chat.schema.ts'
+import { ownTurns } from './messages.repository.ts'
+import type { Reach } from './reach.ts'
 
 type Database = Kysely<AgentTables>
 type ApprovalRow = Awaited<ReturnType<ReturnType<typeof selectApprovals>['execute']>>[number]
@@ -30,19 +32,30 @@ const approvalList = listOf(chatTables.columns.tool_approvals, {
   unique: 'tool_call_id',
 })
 
-function selectApprovals(database: Database) {
-  return database.selectFrom('tool_approvals').selectAll()
+function selectApprovals(database: Database, reach: Reach = 'all') {
+  return within(database, reach).selectAll()
+}
+
+/** A caller that reaches only its own conversations sees the approvals of its own turns in them. */
+function within(database: Database, reach: Reach) {
+  const approvals = database.selectFrom('tool_approvals')
+  return reach === 'all' ? approvals : approvals.where('message_id', 'in', ownTurns(database, reach))
 }
 
 /** Places in a list, which are read before the approvals, whose arguments may be large. */
-function selectPlaces(database: Database) {
-  return database
-    .selectFrom('tool_approvals')
-    .select([...approvalList.columns, sql<number>`octet_length(arguments)`.as('size')])
+function selectPlaces(database: Database, reach: Reach) {
+  return within(database, reach).select([
+    ...approvalList.columns,
+    sql<number>`octet_length(arguments)`.as('size'),
+  ])
 }
 
-export async function listApprovals(database: Database, query: ApprovalListQuery): Promise<Page<Approval>> {
-  let approvals = selectPlaces(database)
+export async function listApprovals(
+  database: Database,
+  query: ApprovalListQuery,
+  reach: Reach,
+): Promise<Page<Approval>> {
+  let approvals = selectPlaces(database, reach)
   if (query.status !== undefined) approvals = approvals.where('status', 'in', query.status)
   if (query.conversationId !== undefined)
     approvals = approvals.where('conversation_id', '=', query.conversationId)
@@ -56,8 +69,9 @@ export async function listApprovals(database: Database, query: ApprovalListQuery
 export async function findApproval(
   database: Database,
   toolCallId: string,
+  reach: Reach,
 ): Promise<StoredApproval | undefined> {
-  const row = await selectApprovals(database).where('tool_call_id', '=', toolCallId).executeTakeFirst()
+  const row = await selectApprovals(database, reach).where('tool_call_id', '=', toolCallId).executeTakeFirst()
   return row === undefined ? undefined : { ...toApproval(row), toolVersion: row.tool_version }
 }
 

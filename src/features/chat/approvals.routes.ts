@@ -2,6 +2,7 @@ import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
 import { approvalListQuery, approvalSchema, decidedSchema, decisionSchema } from './approvals.schema.ts'
 import type { ApprovalsService } from './approvals.service.ts'
+import { sightOf } from './reach.ts'
 
 export function registerApprovalRoutes(app: App, approvals: ApprovalsService): void {
   const routes = routesBelow(app, '/api/agents/:id/chat/approvals', 'Chat', 'chat')
@@ -12,7 +13,8 @@ export function registerApprovalRoutes(app: App, approvals: ApprovalsService): v
     query: approvalListQuery,
     rows: 'approvals',
     of: approvalSchema,
-    handle: ({ agent, query }) => approvals.list(agent, query),
+    chat: true,
+    handle: request => approvals.list(request.agent, request.query, sightOf(request)),
   })
   routes.post('/:toolCallId', {
     name: 'decideApproval',
@@ -20,8 +22,11 @@ export function registerApprovalRoutes(app: App, approvals: ApprovalsService): v
     description: 'An approved call is made now. The answer that the call belongs to receives its result.',
     body: decisionSchema,
     answer: decidedSchema,
-    async handle({ agent, body, params }) {
-      const result = await approvals.decide(agent, params.toolCallId, body.approved !== false)
+    chat: true,
+    async handle(request) {
+      const { agent, body, params } = request
+      const isApproved = body.approved !== false
+      const result = await approvals.decide(agent, params.toolCallId, isApproved, sightOf(request))
       return { success: result.error === undefined, ...result }
     },
   })

@@ -2,8 +2,7 @@ import { acceptArguments } from '#models/tools/accept-arguments.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import type { AppError } from '#platform/errors.ts'
-import { conflict, notFound } from '#platform/errors.ts'
+import { AppError, conflict, notFound } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -13,6 +12,7 @@ import type { Approval, ApprovalListQuery } from './approvals.schema.ts'
 import type { Lock } from './conversation-lock.repository.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import { findMessage, putMessage } from './messages.repository.ts'
+import type { Reach } from './reach.ts'
 import type { CallOutcome } from './turn/perform-call.ts'
 import { performCall } from './turn/perform-call.ts'
 import { keptAfter, resultSize } from './turn/truncate-result.ts'
@@ -33,13 +33,21 @@ interface Taken {
   kept: number
 }
 
+interface Decider {
+  /** One who reaches only own conversations decides where the tool says so. */
+  reach: Reach
+  tools: readonly Tool[]
+}
+
 /** Calls that a model wanted to make after it had seen text of outsiders: a person decides on each, once. */
 export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }: Dependencies) {
   /** The conversation stays locked from here on, so that no turn reads the answer while it changes. */
-  function take({ db }: AgentHandle, toolCallId: string, isApproved: boolean) {
+  function take({ db }: AgentHandle, toolCallId: string, isApproved: boolean, { reach, tools }: Decider) {
     return inTransaction(db, async transaction => {
-      const approval = await findApproval(transaction, toolCallId)
+      const approval = await findApproval(transaction, toolCallId, reach)
       if (approval === undefined) throw notFound('Approval')
+      const tool = tools.find(({ name }) => name === approval.name)
+      if (reach !== 'all' && tool?.approvers !== 'chat') throw forAdmins()
       const held = await lock.acquire(transaction, approval.conversationId)
       const to = isApproved ? 'approved' : 'denied'
       const move = { from: 'pending', to, decidedAt: timestamp(clock) } as const
@@ -94,15 +102,20 @@ export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }:
   }
 
   return {
-    list: ({ db }: AgentHandle, query: ApprovalListQuery) => listApprovals(db, query),
+    list: ({ db }: AgentHandle, query: ApprovalListQuery, reach: Reach) => listApprovals(db, query, reach),
 
     /**
      * Makes the call, or refuses it for good; the result replaces the error in the stored answer. A call is made at most
      * once: if the server dies meanwhile, it is not made again.
      */
-    async decide(agent: AgentHandle, toolCallId: string, isApproved: boolean): Promise<ToolResult> {
-      const tools = isApproved ? await toolsOf(agent) : []
-      const taken = await take(agent, toolCallId, isApproved)
+    async decide(
+      agent: AgentHandle,
+      toolCallId: string,
+      isApproved: boolean,
+      reach: Reach,
+    ): Promise<ToolResult> {
+      const tools = isApproved || reach !== 'all' ? await toolsOf(agent) : []
+      const taken = await take(agent, toolCallId, isApproved, { reach, tools })
       const outcome = isApproved
         ? await runLocked(agent, taken, tools)
         : { error: 'A person has refused this call.' }
@@ -131,6 +144,10 @@ async function run(
   const accepted = await acceptArguments(tool, given)
   if (accepted.problem !== undefined) return { error: accepted.problem }
   return performCall(tool, accepted, signal, kept, { messageId })
+}
+
+function forAdmins(): AppError {
+  return new AppError('FORBIDDEN', 'Only admins and owners of this agent decide on calls of this tool.')
 }
 
 function alreadyDecided({ status }: Approval): AppError {

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { AgentsFeature } from '#features/agents/agents.feature.ts'
 import type { ToolsOf } from '#features/collect-tools.ts'
 import type { Feature } from '#features/feature.ts'
@@ -25,6 +26,8 @@ import { registerConversationRoutes, registerMessageRoutes } from './conversatio
 import type { ConversationsService } from './conversations.service.ts'
 import { createConversationsService } from './conversations.service.ts'
 import { createMessageList } from './message-list.ts'
+import type { Asker } from './reach.ts'
+import { askerInMcpSession, sightOf } from './reach.ts'
 import { keptCharacters, truncateResult } from './turn/truncate-result.ts'
 
 /** Characters of a message, for other features that take one. */
@@ -33,6 +36,9 @@ export const maxMessageLength = messageLength
 export interface ChatFeature extends Feature {
   questions: Pick<Questions, 'accept'>
   answering: Pick<Answering, 'answer'>
+  askerInMcpSession(request: FastifyRequest): Asker
+  /** Whether the caller may see a conversation. */
+  maySee(request: FastifyRequest, conversationId: string): Promise<boolean>
   answerOnce: ReturnType<typeof createAnswerOnce>
   /** For turns of conversations that are kept elsewhere. */
   planner: TurnPlanner
@@ -77,6 +83,8 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   return {
     questions,
     answering,
+    askerInMcpSession,
+    maySee: (request, id) => conversations.has(request.agent.db, id, sightOf(request)),
     answerOnce,
     planner,
     running,

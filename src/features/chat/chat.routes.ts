@@ -14,7 +14,6 @@ import type { Draft } from './answering/draft.ts'
 import type { Question } from './answering/question.ts'
 import type { Questions } from './answering/questions.ts'
 import { streamAnswer } from './answering/stream-answer.ts'
-import type { Asker } from './answering/turn-planner.ts'
 import {
   answerSchema,
   modelSchema,
@@ -23,6 +22,7 @@ import {
   toolDescriptorSchema,
   toolListQuery,
 } from './chat.schema.ts'
+import { askerOf } from './reach.ts'
 import type { StreamEvent } from './stream-events.schema.ts'
 import { streamEventSchema } from './stream-events.schema.ts'
 
@@ -42,7 +42,7 @@ interface Dependencies {
 }
 
 const limits = { area: 'chat', access: 'chatter', limit: 'chat' } as const
-const config = { ...limits, soldAs: '/chat', audit: 'exempt' } as const
+const config = { ...limits, soldAs: '/chat', audit: 'exempt', chat: true } as const
 
 export function registerChatRoutes(app: App, { questions, answering, callerSignal }: Dependencies): void {
   /** Watches from the start whether the caller goes away, since accepting a question may take a while. */
@@ -107,10 +107,6 @@ export function registerChatRoutes(app: App, { questions, answering, callerSigna
   })
 }
 
-function askerOf({ isAdmin, gate }: FastifyRequest): Asker {
-  return { isOutsider: !isAdmin, isConfined: !isAdmin, author: gate?.caller }
-}
-
 /** A gate is passed while the conversation is locked, so that no request passes it for a question that must be refused. */
 async function acceptedBehindGate(drafting: Promise<Draft>, { gate }: FastifyRequest): Promise<Question> {
   await using draft = await drafting
@@ -132,6 +128,7 @@ export function registerCatalogueRoutes(app: App, { modelsOf, toolsOf }: Catalog
   routes.list('/models', {
     name: 'listModels',
     summary: 'List the models that the agent can use',
+    chat: true,
     rows: 'models',
     of: modelSchema,
     handle: async ({ params, query }) => listValues(await modelsOf(params.id), query),

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { citedPassageSchema } from '#models/language-model/passages.ts'
-import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { filterBy, listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
@@ -10,6 +10,13 @@ import { orNull } from '#platform/own-schemas.ts'
  */
 
 const time = Type.String({ format: 'date-time' })
+
+const createdBy = Type.Optional(
+  Type.String({
+    description:
+      'The author, such as `person:ada@example.com`, `key:<id>` or `channel:telegram`; absent if unknown.',
+  }),
+)
 
 export const toolCallSchema = Type.Object(
   { id: Type.String(), name: Type.String(), arguments: Type.Record(Type.String(), Type.Unknown()) },
@@ -114,6 +121,7 @@ export const messageSchema = Type.Object(
     toolResults: orNull(Type.Array(toolResultSchema)),
     metadata: Type.Optional(messageMetadataSchema),
     createdAt: time,
+    created_by: createdBy,
   },
   { title: 'ChatMessage' },
 )
@@ -169,6 +177,7 @@ export const answerSchema = Type.Object({
 
 export const messageListQuery = Type.Object({
   ...listParameters,
+  created_by: filterBy(Type.String()),
   conversationId: Type.Optional(Type.String({ description: 'Return only messages of this conversation.' })),
   before: Type.Optional(Type.String({ description: 'Return the last `limit` messages before this one.' })),
   after: Type.Optional(Type.String({ description: 'Return the first `limit` messages after this one.' })),
@@ -193,6 +202,7 @@ export const conversationSchema = Type.Object(
     messageCount: Type.Integer(),
     lastMessageAt: Type.Optional(time),
     createdAt: time,
+    created_by: createdBy,
   },
   { title: 'Conversation' },
 )
@@ -205,6 +215,7 @@ export const createdConversationSchema = Type.Object({
 
 export const conversationListQuery = Type.Object({
   ...listParameters,
+  created_by: filterBy(Type.String()),
   channel: Type.Optional(
     Type.String({
       maxLength: 100,

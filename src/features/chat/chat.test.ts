@@ -45,6 +45,7 @@ describe(`sending a message ${row('POST /api/agents/{id}/chat')}`, () => {
         toolCalls: null,
         toolResults: null,
         createdAt: time,
+        created_by: 'person:dev@example.com',
       },
       assistantMessage: {
         id: expect.any(String),
@@ -55,6 +56,7 @@ describe(`sending a message ${row('POST /api/agents/{id}/chat')}`, () => {
         toolResults: null,
         metadata: { model: 'fake-model' },
         createdAt: time,
+        created_by: 'person:dev@example.com',
       },
     })
     const read = await app.call<MessageList>('GET', `${path}?conversationId=${conversationId}`)

@@ -151,7 +151,7 @@ describe('an answer', () => {
       agent,
       lock,
       userMessage,
-      asker: { isOutsider: false },
+      asker: { isOutsider: false, author: 'anonymous', reach: 'all' },
       model: 'fake-model',
       turn: () => Promise.reject(new Error('not run here')),
     })

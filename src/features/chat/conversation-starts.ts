@@ -38,7 +38,7 @@ interface Beginning extends Owner {
   title: string
   channel: string | undefined
   /** Identity of the caller. */
-  author: string | undefined
+  author: string
   /** Time of the message. */
   at: string
 }
@@ -76,10 +76,11 @@ export function createConversationStarts(needs: Dependencies) {
   }
 
   return {
-    async create(agent: AgentHandle, title: string): Promise<Conversation & Evicted> {
+    async create(agent: AgentHandle, title: string, created_by: string): Promise<Conversation & Evicted> {
       const { agentId } = agent
       const settings = await settingsOf(agentId)
-      const conversation = { id: ids.record(), title, messageCount: 0, createdAt: timestamp(clock) }
+      const at = timestamp(clock)
+      const conversation = { id: ids.record(), title, messageCount: 0, createdAt: at, created_by }
       const stored = await transact(agent, (transaction, outbox) =>
         store(transaction, outbox, conversation, { agentId, settings }),
       )
@@ -98,8 +99,9 @@ export function createConversationStarts(needs: Dependencies) {
       const { id = ids.record(), title, channel, author, at: messageAt, agentId, settings } = begun
       const held = lock.first()
       const times = { createdAt: messageAt, lastMessageAt: messageAt }
-      const conversation = { id, title, ...(channel && { channel }), messageCount: 1, ...times }
-      const stored = await store(transaction, outbox, conversation, { lock: held, author, agentId, settings })
+      const of = { ...(channel && { channel }), created_by: author }
+      const conversation = { id, title, ...of, messageCount: 1, ...times }
+      const stored = await store(transaction, outbox, conversation, { lock: held, agentId, settings })
       return { lock: { conversationId: id, token: held.token }, ...stored }
     },
   }

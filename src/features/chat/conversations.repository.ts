@@ -10,10 +10,20 @@ import type { AgentTables } from '#storage/tables.ts'
 import type { Conversation, ConversationListQuery } from './chat.schema.ts'
 import { titleLength } from './chat.schema.ts'
 import type { HeldLock } from './conversation-lock.repository.ts'
+import type { Reach } from './reach.ts'
+import { authorsIn } from './reach.ts'
 
 type Database = Kysely<AgentTables>
 
-const columns = ['id', 'title', 'channel', 'message_count', 'last_message_at', 'created_at'] as const
+const columns = [
+  'id',
+  'title',
+  'channel',
+  'message_count',
+  'last_message_at',
+  'created_at',
+  'created_by',
+] as const
 
 type ConversationRow = Pick<AgentTables['conversations'], (typeof columns)[number]>
 
@@ -24,6 +34,7 @@ const conversationList = listOf(chatTables.columns.conversations, {
     createdAt: 'created_at',
     title: 'title',
     messageCount: 'message_count',
+    created_by: 'created_by',
   },
   searchable: ['title'],
   // Conversations without a message have the same place by the first: the newest of them comes first.
@@ -32,40 +43,38 @@ const conversationList = listOf(chatTables.columns.conversations, {
 
 export async function listConversations(
   database: Database,
-  { channel, ...parameters }: ConversationListQuery,
+  { channel, created_by, ...parameters }: ConversationListQuery,
+  reach: Reach,
 ): Promise<Page<Conversation>> {
-  const all = database.selectFrom(withShortTitles(database).as('conversations')).selectAll()
-  const wanted = channel === undefined ? all.where('channel', 'is', null) : all.where('channel', '=', channel)
+  const all = database.selectFrom(withShortTitles(database, reach).as('conversations')).selectAll()
+  let wanted = created_by === undefined ? all : all.where('created_by', 'in', created_by)
+  if (channel !== undefined) wanted = wanted.where('channel', '=', channel)
+  else if (created_by === undefined) wanted = wanted.where('channel', 'is', null)
   const { rows, meta } = await listRows(wanted, conversationList, parameters)
   return { rows: rows.map(toConversation), meta }
 }
 
 /** An agent's SQL may write titles of many megabytes, which a list must not gather in memory. */
-function withShortTitles(database: Database) {
-  return database
-    .selectFrom('conversations')
-    .select(['id', 'channel', 'message_count', 'last_message_at', 'created_at'])
+function withShortTitles(database: Database, reach: Reach) {
+  return reachedConversations(database, reach)
+    .select(['id', 'channel', 'message_count', 'last_message_at', 'created_at', 'created_by'])
     .select(({ fn, lit, ref }) => fn<string>('substr', [ref('title'), lit(1), lit(titleLength)]).as('title'))
 }
 
-/** Whether there is such a conversation; with an author, whether that one began it: null for an unknown author. */
-export async function hasConversation(
-  database: Database,
-  id: string,
-  author?: string | null,
-): Promise<boolean> {
-  const row = await database
-    .selectFrom('conversations')
-    .select('id')
-    .where('id', '=', id)
-    .$if(author !== undefined, query =>
-      query.where('created_by', author === null ? 'is' : '=', author ?? null),
-    )
-    .executeTakeFirst()
-  return row !== undefined
+/** The one place that decides which conversations, with all that belongs to them, there are for a caller. */
+export function reachedConversations(database: Database, reach: Reach) {
+  const conversations = database.selectFrom('conversations')
+  if (reach === 'all') return conversations
+  return conversations.where(sql<string>`coalesce(created_by, 'anonymous')`, 'in', authorsIn(reach))
 }
 
-const newColumns = [...columns, 'lock_holder', 'lock_token', 'lock_expires_at', 'created_by'] as const
+/** Whether there is such a conversation within reach. */
+export async function hasConversation(database: Database, id: string, reach: Reach): Promise<boolean> {
+  const found = reachedConversations(database, reach).select('id').where('id', '=', id)
+  return (await found.executeTakeFirst()) !== undefined
+}
+
+const newColumns = [...columns, 'lock_holder', 'lock_token', 'lock_expires_at'] as const
 type NewColumns = (typeof newColumns)[number]
 
 /** Conversations on channels and those held here do not count among each other. */
@@ -84,10 +93,10 @@ const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns 
           cast<number>(val(value('message_count')), 'integer').as('message_count'),
           val(value<string | null>('last_message_at')).as('last_message_at'),
           val(value('created_at')).as('created_at'),
+          val(value<string | null>('created_by')).as('created_by'),
           val(value<string | null>('lock_holder')).as('lock_holder'),
           cast<number>(val(value('lock_token')), 'integer').as('lock_token'),
           val(value<string | null>('lock_expires_at')).as('lock_expires_at'),
-          val(value<string | null>('created_by')).as('created_by'),
         ])
         .where(
           ({ selectFrom }) =>
@@ -103,15 +112,13 @@ const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns 
 
 export interface BegunBy {
   lock?: HeldLock | undefined
-  /** Identity of the caller that begins it. */
-  author?: string | undefined
 }
 
 /** Stores a conversation, unlocked unless a lock is given. False, and nothing is stored, if its kind has `most` already. */
 export async function insertConversation(
   database: Database,
   conversation: Conversation,
-  { most = Number.MAX_SAFE_INTEGER, lock, author }: BegunBy & { most?: number } = {},
+  { most = Number.MAX_SAFE_INTEGER, lock }: BegunBy & { most?: number } = {},
 ): Promise<boolean> {
   const { id, title, channel = null, messageCount, lastMessageAt = null, createdAt } = conversation
   const inserted = await insertBelow(database, {
@@ -124,7 +131,7 @@ export async function insertConversation(
     lock_holder: lock?.holder ?? null,
     lock_token: lock?.token ?? 0,
     lock_expires_at: lock?.expiresAt ?? null,
-    created_by: author ?? null,
+    created_by: conversation.created_by ?? null,
     most,
     onChannel: Number(channel !== null),
   })
@@ -213,6 +220,7 @@ function toConversation(row: ConversationRow): Conversation {
     message_count: messageCount,
     last_message_at: lastMessageAt,
     created_at: createdAt,
+    created_by,
   } = row
   return {
     id,
@@ -221,5 +229,6 @@ function toConversation(row: ConversationRow): Conversation {
     messageCount,
     ...(lastMessageAt === null ? {} : { lastMessageAt }),
     createdAt,
+    ...(created_by === null ? {} : { created_by }),
   }
 }

@@ -12,6 +12,7 @@ import {
 } from './chat.schema.ts'
 import type { ConversationStarts } from './conversation-starts.ts'
 import type { ConversationsService } from './conversations.service.ts'
+import { sightOf } from './reach.ts'
 
 export function registerConversationRoutes(
   app: App,
@@ -23,11 +24,12 @@ export function registerConversationRoutes(
   routes.list('', {
     name: 'listConversations',
     summary: 'List conversations, the latest first',
-    description: 'Conversations on a messaging channel are listed only where `channel` names it.',
+    description: 'Those on a messaging channel are listed only where `channel` or `created_by` is given.',
     query: conversationListQuery,
     rows: 'conversations',
     of: conversationSchema,
-    handle: ({ agent, query }) => conversations.list(agent.db, query),
+    chat: true,
+    handle: request => conversations.list(request.agent.db, request.query, sightOf(request)),
   })
   routes.create('', {
     name: 'createConversation',
@@ -36,7 +38,8 @@ export function registerConversationRoutes(
     access: 'chatter',
     body: newConversationSchema,
     answer: createdConversationSchema,
-    handle: ({ agent, body }) => starts.create(agent, body.title),
+    chat: true,
+    handle: ({ agent, body, author }) => starts.create(agent, body.title, author),
   })
   routes.delete('/:conversationId', {
     name: 'deleteConversation',
@@ -57,8 +60,9 @@ export function registerMessageRoutes(app: App, conversations: ConversationsServ
     summary: 'List messages, the oldest first',
     query: messageListQuery,
     answer: messageListSchema,
-    async handle({ agent, query }) {
-      const { rows, meta } = await conversations.messages(agent, query)
+    chat: true,
+    async handle(request) {
+      const { rows, meta } = await conversations.messages(request.agent, request.query, sightOf(request))
       return { messages: rows, meta }
     },
   })

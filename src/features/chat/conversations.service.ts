@@ -5,7 +5,7 @@ import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { readBounded } from './bounded-window.ts'
-import type { ConversationListQuery, MessageListQuery } from './chat.schema.ts'
+import type { MessageListQuery } from './chat.schema.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import {
   conversationIds,
@@ -26,6 +26,7 @@ import {
   readWindow,
   toPublic,
 } from './messages.repository.ts'
+import type { Reach } from './reach.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -47,7 +48,7 @@ export function createConversationsService({ lock, listMessages }: Dependencies)
   async function empty(database: Database, conversationId: string): Promise<number> {
     for (let deleted = 0; ; await yieldToOthers()) {
       const portion = await inTransaction(database, async transaction => {
-        if (!(await hasConversation(transaction, conversationId))) return 0
+        if (!(await hasConversation(transaction, conversationId, 'all'))) return 0
         await lock.requireUnlocked(transaction, conversationId)
         const portion = await deleteOldest(transaction, conversationId)
         if (portion > 0) await countDown(transaction, conversationId, portion)
@@ -68,7 +69,9 @@ export function createConversationsService({ lock, listMessages }: Dependencies)
   }
 
   return {
-    list: (database: Database, query: ConversationListQuery) => listConversations(database, query),
+    list: listConversations,
+
+    has: hasConversation,
 
     /** Deletes the conversation with its messages; returns the number of messages. */
     async remove(database: Database, conversationId: string): Promise<number> {
@@ -106,15 +109,15 @@ export function createConversationsService({ lock, listMessages }: Dependencies)
     },
 
     /** Messages oldest first: the newest ones, those around `before` or `after`, or a page of the generic list. */
-    async messages({ db: database, path, signal }: AgentHandle, query: MessageListQuery) {
+    async messages({ db: database, path, signal }: AgentHandle, query: MessageListQuery, reach: Reach) {
       const { conversationId } = query
-      if (conversationId !== undefined && !(await hasConversation(database, conversationId)))
+      if (conversationId !== undefined && !(await hasConversation(database, conversationId, reach)))
         throw notFound('Conversation')
       if (isGenericList(query)) {
-        const { rows, meta } = await listMessages(path, query, signal)
+        const { rows, meta } = await listMessages({ databasePath: path, query, reach }, signal)
         return { rows: rows.map(toPublic), meta: { ...meta, hasMore: meta.has_more } }
       }
-      return readMessages(database, query)
+      return readMessages(database, query, reach)
     },
   }
 }
@@ -123,8 +126,10 @@ export type ConversationsService = ReturnType<typeof createConversationsService>
 
 /** Whether the query uses what only the generic list offers; `before` and `after` then have no meaning. */
 function isGenericList(query: MessageListQuery): boolean {
-  const { offset, sort, order, search, from, to, cursor } = query
-  const isGeneric = [offset, sort, order, search, from, to, cursor].some(parameter => parameter !== undefined)
+  const { offset, sort, order, search, from, to, cursor, created_by } = query
+  const isGeneric = [offset, sort, order, search, from, to, cursor, created_by].some(
+    parameter => parameter !== undefined,
+  )
   const isWindow = query.before !== undefined || query.after !== undefined
   if (isGeneric && isWindow)
     throw new AppError(
@@ -134,20 +139,20 @@ function isGenericList(query: MessageListQuery): boolean {
   return isGeneric
 }
 
-async function readMessages(database: Database, query: MessageListQuery) {
+async function readMessages(database: Database, query: MessageListQuery, reach: Reach) {
   const { conversationId, limit = defaultWindow } = query
   const [before, after] = await Promise.all([
-    placeOf(database, query.before, conversationId),
-    placeOf(database, query.after, conversationId),
+    placeOf(database, query.before, conversationId, reach),
+    placeOf(database, query.after, conversationId, reach),
   ])
   const end = after === undefined ? ('newest' as const) : ('oldest' as const)
   const bounds = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }
   // One more than the limit shows whether there are more in that direction.
-  const window = { conversationId, ...bounds, end, limit: limit + 1 }
+  const window = { conversationId, ...bounds, end, limit: limit + 1, reach }
   const { messages, isCut } = await readBounded(database, window, { characters: pageCharacters })
   const isMore = messages.length > limit
   const kept = isMore ? (end === 'newest' ? messages.slice(1) : messages.slice(0, limit)) : messages
-  const total = await countMessages(database, conversationId)
+  const total = await countMessages(database, conversationId, reach)
   const hasMore = isMore || isCut
   return { rows: kept.map(toPublic), meta: { total, limit, offset: 0, has_more: hasMore, hasMore } }
 }
@@ -157,9 +162,10 @@ async function placeOf(
   database: Database,
   messageId: string | undefined,
   conversationId: string | undefined,
+  reach: Reach,
 ) {
   if (messageId === undefined) return undefined
-  const message = await findMessage(database, messageId)
+  const message = await findMessage(database, messageId, reach)
   if (message === undefined || (conversationId ?? message.conversationId) !== message.conversationId)
     throw notFound('Message')
   return message.sequence

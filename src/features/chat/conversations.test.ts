@@ -69,6 +69,7 @@ describe(`beginning a conversation ${row('POST /api/agents/{id}/chat/conversatio
       title: 'Tides',
       messageCount: 0,
       createdAt: new Date(clock.now()).toISOString(),
+      created_by: 'person:dev@example.com',
     })
   })
 
@@ -88,6 +89,7 @@ describe(`listing conversations ${row('GET /api/agents/{id}/chat/conversations')
     await send(path, second)
     await send(path, first)
     const { conversations, meta } = await list(path)
+    const author = 'person:dev@example.com'
     expect(conversations).toEqual([
       {
         id: first,
@@ -95,6 +97,7 @@ describe(`listing conversations ${row('GET /api/agents/{id}/chat/conversations')
         messageCount: 4,
         lastMessageAt: new Date(clock.now()).toISOString(),
         createdAt: expect.any(String),
+        created_by: author,
       },
       {
         id: second,
@@ -102,8 +105,9 @@ describe(`listing conversations ${row('GET /api/agents/{id}/chat/conversations')
         messageCount: 2,
         lastMessageAt: expect.any(String),
         createdAt: expect.any(String),
+        created_by: author,
       },
-      { id: empty, title: 'a', messageCount: 0, createdAt: expect.any(String) },
+      { id: empty, title: 'a', messageCount: 0, createdAt: expect.any(String), created_by: author },
     ])
     expect(meta).toEqual({ total: 3, limit: 50, offset: 0, has_more: false })
   })

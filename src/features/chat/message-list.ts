@@ -2,7 +2,6 @@ import { AppError } from '#platform/errors.ts'
 import { parseJson } from '#platform/exact-json.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerTimeout } from '#platform/workers/worker-pool.ts'
-import type { MessageListQuery } from './chat.schema.ts'
 import type { ListTask, MessagePage } from './messages.worker.ts'
 
 const worker = new URL('./messages.worker.ts', import.meta.url)
@@ -15,8 +14,7 @@ export type ListMessages = ReturnType<typeof createMessageList>
  * which no other request should wait.
  */
 export function createMessageList(workers: WorkerPool) {
-  return async (databasePath: string, query: MessageListQuery, signal: AbortSignal) => {
-    const argument: ListTask = { databasePath, query }
+  return async (argument: ListTask, signal: AbortSignal) => {
     const json = await workers
       .run<string>({ file: worker, name: 'list', argument, timeoutMs, signal })
       .catch(error => {

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, SelectQueryBuilder } from 'kysely'
 import { sql } from 'kysely'
 import { fitting, listLarge } from '#platform/http/lists/list-large.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
@@ -9,6 +9,9 @@ import { parseJsonColumn } from '#storage/json-column.ts'
 import { chatTables } from '#storage/tables/chat.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ChatMessage, MessageListQuery, MessageMetadata } from './chat.schema.ts'
+import { reachedConversations } from './conversations.repository.ts'
+import type { Reach } from './reach.ts'
+import { authorsIn } from './reach.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -23,7 +26,13 @@ export function toPublic({ sequence: _, ...message }: StoredMessage): ChatMessag
 type MessageRow = Awaited<ReturnType<ReturnType<typeof selectMessages>['execute']>>[number]
 
 const messageList = listOf(chatTables.columns.messages, {
-  sortable: { id: 'id', createdAt: 'sequence', conversationId: 'conversation_id', role: 'role' },
+  sortable: {
+    id: 'id',
+    createdAt: 'sequence',
+    conversationId: 'conversation_id',
+    role: 'role',
+    created_by: 'created_by',
+  },
   searchable: ['content'],
   by: ['createdAt'],
   order: 'asc',
@@ -52,6 +61,7 @@ function insertValues(database: Database, value: ValueOf<Columns>) {
     tool_results: value('tool_results'),
     metadata: value('metadata'),
     created_at: value('created_at'),
+    created_by: value('created_by'),
   })
 }
 
@@ -88,19 +98,43 @@ export interface Window {
   /** Which end of the window is wanted when it holds more than `limit`. */
   end: 'oldest' | 'newest'
   limit: number
+  /** All conversations unless given. */
+  reach?: Reach
 }
 
-export async function findMessage(database: Database, id: string): Promise<StoredMessage | undefined> {
-  const row = await selectMessages(database).where('id', '=', id).executeTakeFirst()
+/** Restricts a query for messages to those of conversations within reach. */
+function within<Row>(
+  query: SelectQueryBuilder<AgentTables, 'messages', Row>,
+  database: Database,
+  reach: Reach,
+) {
+  return reach === 'all'
+    ? query
+    : query.where('conversation_id', 'in', reachedConversations(database, reach).select('id'))
+}
+
+/** Ids of the messages of own turns: what a caller with such a reach said, and the answers to it. */
+export function ownTurns(database: Database, reach: Exclude<Reach, 'all'>) {
+  const own = database.selectFrom('messages').select('messages.id')
+  return within(own, database, reach).where('messages.created_by', 'in', authorsIn(reach))
+}
+
+export async function findMessage(
+  database: Database,
+  id: string,
+  reach: Reach = 'all',
+): Promise<StoredMessage | undefined> {
+  const row = await within(selectMessages(database), database, reach).where('id', '=', id).executeTakeFirst()
   return row === undefined ? undefined : toMessage(row)
 }
 
 /** Always oldest first. */
 export async function readWindow(database: Database, window: Window): Promise<StoredMessage[]> {
-  const { conversationId, before, after, end, limit } = window
-  if (conversationId !== undefined && before !== undefined && after === undefined && end === 'newest')
+  const { conversationId, before, after, end, limit, reach = 'all' } = window
+  const isInOne = conversationId !== undefined && reach === 'all'
+  if (isInOne && before !== undefined && after === undefined && end === 'newest')
     return (await selectBefore(database, { conversationId, before, limit })).reverse().map(toMessage)
-  let query = selectMessages(database)
+  let query = within(selectMessages(database), database, reach)
   if (conversationId !== undefined) query = query.where('conversation_id', '=', conversationId)
   if (before !== undefined) query = query.where('sequence', '<', before)
   if (after !== undefined) query = query.where('sequence', '>', after)
@@ -130,10 +164,12 @@ export function isWholeAnswer({ role, metadata }: StoredMessage): boolean {
 export async function listMessages(
   database: Database,
   query: MessageListQuery,
+  reach: Reach,
 ): Promise<Page<StoredMessage>> {
-  const places = selectPlaces(database)
-  const wanted =
-    query.conversationId === undefined ? places : places.where('conversation_id', '=', query.conversationId)
+  const { conversationId, created_by } = query
+  const wanted = within(selectPlaces(database), database, reach)
+    .$if(conversationId !== undefined, places => places.where('conversation_id', '=', conversationId ?? ''))
+    .$if(created_by !== undefined, places => places.where('created_by', 'in', created_by ?? []))
   const { rows, meta } = await listLarge(wanted, messageList, query, {
     key: 'sequence',
     read: sequences => selectMessages(database).where('sequence', 'in', sequences).execute(),
@@ -141,10 +177,13 @@ export async function listMessages(
   return { rows: rows.map(toMessage), meta }
 }
 
-export async function countMessages(database: Database, conversationId: string | undefined): Promise<number> {
-  const { total } = await database
-    .selectFrom('messages')
-    .select(({ fn }) => fn.countAll<number>().as('total'))
+export async function countMessages(
+  database: Database,
+  conversationId: string | undefined,
+  reach: Reach,
+): Promise<number> {
+  const count = database.selectFrom('messages').select(({ fn }) => fn.countAll<number>().as('total'))
+  const { total } = await within(count, database, reach)
     .$if(conversationId !== undefined, query => query.where('conversation_id', '=', conversationId ?? ''))
     .executeTakeFirstOrThrow()
   return Number(total)
@@ -206,6 +245,7 @@ function columnsOf(message: ChatMessage): Record<Columns, string | null> {
     conversation_id: message.conversationId,
     role: message.role,
     created_at: message.createdAt,
+    created_by: message.created_by ?? null,
     content,
     tool_calls: toolCalls === null ? null : JSON.stringify(toolCalls),
     tool_results: toolResults === null ? null : JSON.stringify(toolResults),
@@ -223,6 +263,7 @@ function toMessage(row: MessageRow): StoredMessage {
     toolCalls: parseJsonColumn<ChatMessage['toolCalls']>(row.tool_calls, null),
     toolResults: parseJsonColumn<ChatMessage['toolResults']>(row.tool_results, null),
     createdAt: row.created_at,
+    ...(row.created_by === null ? {} : { created_by: row.created_by }),
   }
   const metadata = parseJsonColumn<MessageMetadata | null>(row.metadata, null)
   return metadata === null ? message : { ...message, metadata }

@@ -23,10 +23,10 @@ export function chatTool(
 ): OfferedTool {
   async function converse(
     input: Parameters<Chat['questions']['accept']>[1],
-    { signal, progress, isAdmin }: Call,
+    { signal, progress, asker }: Call,
   ) {
     signal.throwIfAborted()
-    const question = await questions.accept(id, input, { isOutsider: !isAdmin, isConfined: !isAdmin })
+    const question = await questions.accept(id, input, asker)
     return answering.answer(question, signal, event => {
       const sign = signOf(event)
       if (sign !== undefined) progress(sign)

@@ -11,7 +11,7 @@ import { createProtocol } from './protocol.ts'
 
 interface Peers
   extends Pick<AgentsFeature, 'agents' | 'callerSignal'>,
-    Pick<ChatFeature, 'questions' | 'answering' | 'shorten'>,
+    Pick<ChatFeature, 'questions' | 'answering' | 'askerInMcpSession' | 'shorten'>,
     Pick<PaymentsFeature, 'soldTo'> {
   searchTool: KnowledgeFeature['searchTool']
   toolsOf: ToolsOf
@@ -20,7 +20,17 @@ interface Peers
 /** Each agent as an MCP server. */
 export function createMcpEndpoint(infrastructure: Infrastructure, peers: Peers): Feature {
   const { agentDatabases, version, log } = infrastructure
-  const { agents, questions, answering, shorten, searchTool, soldTo, toolsOf, callerSignal } = peers
+  const {
+    agents,
+    questions,
+    answering,
+    askerInMcpSession,
+    shorten,
+    searchTool,
+    soldTo,
+    toolsOf,
+    callerSignal,
+  } = peers
   const endpoint = createMcpEndpointService({
     agents,
     agentDatabases,
@@ -32,5 +42,7 @@ export function createMcpEndpoint(infrastructure: Infrastructure, peers: Peers):
     log,
   })
   const protocol = createProtocol({ endpoint, service: { name: 'agentstead', version }, log })
-  return { routes: app => registerMcpEndpointRoutes(app, { protocol, soldTo, callerSignal }) }
+  return {
+    routes: app => registerMcpEndpointRoutes(app, { protocol, soldTo, askerInMcpSession, callerSignal }),
+  }
 }

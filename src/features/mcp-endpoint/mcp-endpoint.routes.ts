@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { PaymentsFeature } from '#features/payments/payments.feature.ts'
 import { AppError } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
@@ -17,7 +18,7 @@ const agentPath = Type.Object({ id: Type.String() })
 const tags = ['MCP']
 const onlyPost = { 405: refusal('Always. Send messages with POST to the endpoint') }
 
-interface Dependencies {
+interface Dependencies extends Pick<ChatFeature, 'askerInMcpSession'> {
   protocol: Protocol
   soldTo: PaymentsFeature['soldTo']
   callerSignal: SignalOf
@@ -40,13 +41,13 @@ export function registerMcpEndpointRoutes(app: App, needs: Dependencies): void {
   registerRefusal(app, 'POST', `${url}/sse`, 'sendMcpEvents')
 }
 
-const config = { area: 'generic', limit: 'general', stores: false, audit: 'exempt' } as const
+const config = { area: 'generic', limit: 'general', stores: false, audit: 'exempt', chat: true } as const
 
 function registerMessages(
   app: App,
   path: Path,
   operationId: string,
-  { protocol, soldTo, callerSignal }: Dependencies,
+  { protocol, soldTo, askerInMcpSession, callerSignal }: Dependencies,
 ): void {
   app.route({
     method: 'POST',
@@ -75,6 +76,8 @@ function registerMessages(
         agentId: request.params.id,
         conversationId: conversationOf(request),
         isAdmin: request.isAdmin,
+        isChatOnly: request.isChatOnly,
+        asker: askerInMcpSession(request),
         soldCalls: () => soldTo(request),
         countChat: () => reply.countAgainst('chat'),
       }

@@ -25,12 +25,14 @@ interface Dependencies extends Pick<ChatFeature, 'questions' | 'answering'> {
 }
 
 /** Who sent a request, and to which agent. */
-export interface Caller {
+export interface Caller extends Pick<Call, 'asker'> {
   agentId: string
   /** The conversation of all their chats that name none. */
   conversationId: string
   /** Whether they could also change the agent. */
   isAdmin: boolean
+  /** Whether they may chat, and do nothing else. */
+  isChatOnly: boolean
   /** The calls of the agent that they would have to pay for, which is not possible here. */
   soldCalls(): Promise<readonly string[]>
   countChat(): Promise<void>
@@ -51,11 +53,9 @@ export function createMcpEndpointService(needs: Dependencies) {
   const inTurn = createTurns()
 
   /** For all callers who may chat; their names are reserved before the agent's own tools get theirs. */
-  function openTools(agent: AgentHandle, about: About): OfferedTool[] {
-    return [
-      chatTool(about, needs, inTurn),
-      offer(needs.knowledgeTool(agent), shorten, { readOnlyHint: true }),
-    ]
+  function openTools(agent: AgentHandle, about: About, { isChatOnly }: Caller): OfferedTool[] {
+    const chat = chatTool(about, needs, inTurn)
+    return isChatOnly ? [chat] : [chat, offer(needs.knowledgeTool(agent), shorten, { readOnlyHint: true })]
   }
 
   /** For admins; for other callers these tools are not even listed. */
@@ -99,7 +99,7 @@ export function createMcpEndpointService(needs: Dependencies) {
         const isOffered = await isOfferedTo(caller)
         const about = await agents.find(caller.agentId)
         const own = caller.isAdmin ? await ownTools(agent, about) : []
-        return withUniqueNames([...openTools(agent, about), ...own])
+        return withUniqueNames([...openTools(agent, about, caller), ...own])
           .map(({ descriptor }) => descriptor)
           .filter(({ name }) => isOffered(name))
       }),
@@ -110,18 +110,16 @@ export function createMcpEndpointService(needs: Dependencies) {
       { name, input }: { name: string; input: Record<string, unknown> },
       { signal: client, progress }: Pick<Call, 'signal' | 'progress'>,
     ): Promise<CallResult | undefined> => {
-      const { agentId, conversationId, isAdmin, countChat } = caller
+      const { agentId, conversationId, isAdmin, asker, countChat } = caller
       return agentDatabases.use(agentId, async agent => {
         const signal = AbortSignal.any([client, agent.signal])
         const isNamed = ({ descriptor }: OfferedTool) => descriptor.name === name
         try {
           if (!(await isOfferedTo(caller))(name)) return undefined
           const about = await agents.find(agentId)
-          const open = openTools(agent, about).find(isNamed)
+          const open = openTools(agent, about, caller).find(isNamed)
           const tool = open ?? (isAdmin ? (await ownTools(agent, about)).find(isNamed) : undefined)
-          return (
-            tool && (await perform(tool, input, { signal, progress, countChat, isAdmin, conversationId }))
-          )
+          return tool && (await perform(tool, input, { signal, progress, countChat, asker, conversationId }))
         } catch (error) {
           return failure(error, agentId, name, signal)
         }

@@ -1,3 +1,4 @@
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { resultOf } from './call-result.ts'
 import type { CallResult, ToolDescriptor } from './mcp-endpoint.schema.ts'
@@ -15,8 +16,8 @@ export interface OfferedTool {
 export interface Call {
   /** Aborted when the client goes away, the agent is deleted or the process ends. */
   signal: AbortSignal
-  /** Whether the caller may change the agent. */
-  isAdmin: boolean
+  /** The caller as the sender of messages. */
+  asker: ReturnType<ChatFeature['askerInMcpSession']>
   /** The conversation of the caller's chats that name none. */
   conversationId: string
   /** Reports progress to the client, if it wants that. */

@@ -46,6 +46,8 @@ async function endpointWith(tools: () => readonly Tool[]) {
     agentId: 'default',
     conversationId: 'standing',
     isAdmin: true,
+    isChatOnly: false,
+    asker: { isOutsider: false, author: 'person:ada@example.com', reach: 'all' },
     soldCalls: async () => [],
     countChat: async () => {},
   }

@@ -1,18 +1,28 @@
 import type { AgentsFeature } from '#features/agents/agents.feature.ts'
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import type { MaySee } from './overview.routes.ts'
 import { registerAttentionRoutes, registerEventRoutes } from './overview.routes.ts'
+
+/** The types of changes that have the id of their conversation. */
+const inConversations = ['conversations', 'messages', 'approvals']
 
 /** One view of all features of an agent: their changes, and what waits for a person. */
 export function createOverview(
   { changes, clock }: Infrastructure,
-  { callerSignal }: Pick<AgentsFeature, 'callerSignal'>,
+  { callerSignal, maySee: maySeeConversation }: Pick<AgentsFeature & ChatFeature, 'callerSignal' | 'maySee'>,
 ): Feature {
+  const maySee: MaySee = (request, { type, id }) => {
+    if (!request.isChatOnly) return true
+    if (!inConversations.includes(type)) return false
+    // Without an id, any may have changed, also one of its own.
+    return id === undefined || maySeeConversation(request, id)
+  }
   const ending = new AbortController()
   return {
     routes(app) {
       registerAttentionRoutes(app, clock)
-      const maySee = () => true
       registerEventRoutes(app, { changes, maySee, callerSignal, stopping: ending.signal, clock })
     },
     async drain() {

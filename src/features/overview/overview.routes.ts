@@ -30,7 +30,10 @@ export function registerEventRoutes(app: App, needs: Dependencies): void {
     method: 'GET',
     url: '/api/agents/:id/events',
     exposeHeadRoute: false,
-    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'followChanges' },
+    config: {
+      ...{ area: 'generic', access: 'viewer', limit: 'general' },
+      ...{ operationId: 'followChanges', chat: true },
+    },
     schema: {
       summary: 'Get the changes of an agent as a stream',
       description: 'A stream of server-sent events, which `Last-Event-ID` continues.',

@@ -37,7 +37,8 @@ export function createCallbacks(needs: Dependencies): Record<string, JobHandler<
     const content = String(callbackData(schedule).content)
     // The conversation of a schedule has the schedule's id, and each question in it that of its execution.
     const question = { id, content, standingConversationId: schedule.id }
-    await answerOnce(agent.agentId, question, { isOutsider: false }, signal).catch(error => {
+    const asker = { isOutsider: false, author: `schedule:${schedule.id}`, reach: 'all' as const }
+    await answerOnce(agent.agentId, question, asker, signal).catch(error => {
       const isLocked = error instanceof AppError && error.code === 'CONVERSATION_LOCKED'
       throw isLocked ? new JobYields({ until: clock.now() + pauseMs }) : error
     })

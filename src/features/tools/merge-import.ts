@@ -62,6 +62,7 @@ function created(
     configuration,
     isEnabled,
     requiresApproval: by.requiresApproval,
+    approvers: 'admins',
     cluster: by.cluster,
     secretSet: null,
     created_at: by.at,

@@ -57,6 +57,7 @@ export function createOfferedTools({ calls, findMcpTool }: Dependencies) {
       description,
       ...fromForeignSchema(parameters),
       requiresApproval: stored.requiresApproval,
+      approvers: stored.approvers,
       version: () => versionOf(stored),
       execute: (input, signal) => calls.call(agent, stored, input, signal),
     }

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { approvalRuleSchema } from '#models/tools/approval-rule.ts'
+import { approvalRuleSchema, approversSchema } from '#models/tools/approval-rule.ts'
 import { filterBy, listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 
 /*
@@ -32,6 +32,7 @@ export const toolSchema = Type.Object(
     configuration,
     isEnabled,
     requiresApproval: approvalRuleSchema,
+    approvers: approversSchema,
     cluster: Type.Optional(cluster),
     created_at: time,
     updated_at: time,
@@ -48,6 +49,7 @@ export const newToolSchema = Type.Object({
   cluster: Type.Optional(cluster),
   isEnabled: Type.Optional(isEnabled),
   requiresApproval: Type.Optional(approvalRuleSchema),
+  approvers: Type.Optional(approversSchema),
 })
 export type NewTool = Static<typeof newToolSchema>
 
@@ -59,6 +61,7 @@ export const toolChangesSchema = Type.Object(
     cluster: Type.Optional(Type.Union([cluster, Type.Null()])),
     isEnabled: Type.Optional(isEnabled),
     requiresApproval: Type.Optional(approvalRuleSchema),
+    approvers: Type.Optional(approversSchema),
   },
   { minProperties: 1, examples: [{ isEnabled: true }] },
 )

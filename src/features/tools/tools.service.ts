@@ -29,6 +29,8 @@ interface Dependencies {
   ids: Ids
 }
 
+const defaults = { description: '', isEnabled: true, requiresApproval: false, approvers: 'admins' } as const
+
 /** The tools that people give an agent. */
 export function createToolsService({
   agentSecrets,
@@ -82,7 +84,6 @@ export function createToolsService({
 
     async create(agent: AgentHandle, given: NewTool): Promise<AgentTool> {
       const at = timestamp(clock)
-      const defaults = { description: '', isEnabled: true, requiresApproval: false }
       const tool = { ...defaults, ...given, id: ids.record(), created_at: at, updated_at: at }
       await check(agent, tool)
       return store.put(agent, tool)

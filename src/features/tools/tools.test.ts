@@ -73,6 +73,7 @@ describe('a tool', () => {
         ...httpTool({ cluster: 'Sky' }),
         isEnabled: true,
         requiresApproval: false,
+        approvers: 'admins',
         created_at: expect.any(String),
         updated_at: expect.any(String),
       },

@@ -9,5 +9,9 @@ export const approvalRuleSchema = Type.Union([Type.Boolean(), Type.Literal('alwa
     'true: calls need approval while the conversation contains text from outsiders; always: each call needs it.',
 })
 
+export const approversSchema = Type.Enum(['admins', 'chat'], {
+  description: 'chat: callers with the role `chat` decide on calls of their own turns, too.',
+})
+
 /** Which calls of a tool a person has to approve. */
 export type ApprovalRule = Static<typeof approvalRuleSchema>

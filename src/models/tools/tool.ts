@@ -16,6 +16,8 @@ export interface Tool {
   /** Whether its answer may differ from call to call, so that only an immediate repetition counts as one. */
   observesChange?: boolean
   requiresApproval?: ApprovalRule
+  /** Who decides beside admins and owners; none of them for a tool that pays. */
+  approvers?: 'admins' | 'chat'
   /** The arguments without what must not be stored or shown; as they are if it is absent. */
   shown?(input: Record<string, unknown>): Promise<Record<string, unknown>>
   /** Different for every tool and every configuration of it: a person approves calls of exactly this one. */

@@ -19,7 +19,7 @@ export const chatTables = declareAgentTables({
       /** Fencing token: increases with each lock, and every write of the holder names it. */
       lock_token: integer,
       lock_expires_at: lease,
-      /** Identity of the caller that began it, such as `x402:<network>:<address>`; null if unknown. */
+      /** Identity of its author, such as `person:<e-mail address>`, see docs/chat.md; null if unknown. */
       created_by: since('0018-conversation-authors', textOrNull),
     },
     indexes: { last_message_at: ['last_message_at'] },
@@ -39,6 +39,8 @@ export const chatTables = declareAgentTables({
       tool_results: textOrNull,
       metadata: textOrNull,
       created_at: text,
+      /** Identity of its author; of an answer, that of the caller who is answered. */
+      created_by: since('0032-authors', textOrNull),
     },
     key: ['sequence'],
     indexes: { conversation_sequence: ['conversation_id', 'sequence'] },

@@ -1,4 +1,4 @@
-import { integer, text, textOrNull } from '#platform/columns.ts'
+import { integer, since, text, textOrNull } from '#platform/columns.ts'
 import { declareAgentTables, hidden, readable } from './table-set.ts'
 
 export const toolTables = declareAgentTables({
@@ -21,6 +21,8 @@ export const toolTables = declareAgentTables({
       secret_set: textOrNull,
       created_at: text,
       updated_at: text,
+      /** `chat`: the role of that name decides on calls of its own turns, too; else admins and owners alone. */
+      approvers: since('0032-authors', textOrNull),
     },
     together: { cluster_name: ['cluster', 'name'] },
   },

@@ -2,9 +2,9 @@ import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { ChatMessage } from '../chat.schema.ts'
 import type { ConversationsService } from '../conversations.service.ts'
 import { findMessage, findNext, isWholeAnswer, toPublic } from '../messages.repository.ts'
+import type { Asker } from '../reach.ts'
 import type { Answering } from './answering.ts'
 import type { QuestionInput, Questions } from './questions.ts'
-import type { Asker } from './turn-planner.ts'
 
 interface Dependencies {
   agentDatabases: AgentDatabases

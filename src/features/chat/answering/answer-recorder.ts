@@ -5,6 +5,7 @@ interface Beginning {
   id: string
   conversationId: string
   createdAt: string
+  created_by: string
   model: string
 }
 

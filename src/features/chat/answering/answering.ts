@@ -45,6 +45,7 @@ export function createAnswering(needs: Dependencies) {
       conversationId: question.lock.conversationId,
       createdAt: timestamp(clock),
       model: question.model,
+      created_by: question.asker.author,
     })
     let hasLock = true
     const onLockLost = () => {

@@ -7,8 +7,9 @@ import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import type { Lock } from '../conversation-lock.repository.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
+import type { Asker } from '../reach.ts'
 import type { Question } from './question.ts'
-import type { Asker, PlanOptions, TurnPlanner } from './turn-planner.ts'
+import type { PlanOptions, TurnPlanner } from './turn-planner.ts'
 
 /** Questions that are stored at a time: of many that come at once, few are accepted early instead of all late. */
 const maxAccepting = 4
@@ -33,7 +34,7 @@ interface Stored extends Pick<Question, 'lock' | 'userMessage' | 'isNew' | 'evic
 interface Wanted<Found extends Place> {
   agentId: string
   asker: Asker
-  options: Omit<PlanOptions, keyof Asker>
+  options: Omit<PlanOptions, 'isOutsider'>
   /** Throws if the conversation can't take the question. */
   find(transaction: Kysely<AgentTables>): Promise<Found>
   /** Stores what is new. The lock that it returns replaces the one that was held. */
@@ -63,7 +64,8 @@ export function createDrafts({ agentDatabases, planner, lock, transact }: Depend
     const { agentId, asker, options, find, store } = wanted
     await using checking = new AsyncDisposableStack()
     const agent = checking.adopt(await agentDatabases.acquire(agentId), handle => handle.release())
-    const plan = await planner.plan(agentId, { ...options, ...asker })
+    const { isOutsider } = asker
+    const plan = await planner.plan(agentId, { ...options, isOutsider })
     const undo = checking.move()
     let held: Held<Found> | undefined
     return {

@@ -1,8 +1,9 @@
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Lock } from '../conversation-lock.repository.ts'
 import type { StoredMessage } from '../messages.repository.ts'
+import type { Asker } from '../reach.ts'
 import type { TurnEvent } from '../turn/turn.ts'
-import type { Asker, PlannedOutcome } from './turn-planner.ts'
+import type { PlannedOutcome } from './turn-planner.ts'
 
 /** A question that was accepted and stored, and whose conversation is locked for it. */
 export interface Question {

@@ -14,11 +14,12 @@ import type { ConversationStarts } from '../conversation-starts.ts'
 import { hasConversation } from '../conversations.repository.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import { findMessage, insertMessage, readWindow } from '../messages.repository.ts'
+import type { Asker } from '../reach.ts'
 import { cutEnd } from '../turn/truncate-result.ts'
 import type { Draft } from './draft.ts'
 import { createDrafts } from './draft.ts'
 import type { Question } from './question.ts'
-import type { Asker, TurnPlanner } from './turn-planner.ts'
+import type { TurnPlanner } from './turn-planner.ts'
 
 const titleCharacters = 80
 
@@ -61,7 +62,7 @@ export function createQuestions(needs: Dependencies) {
             : { lock: await lock.acquire(transaction, current, createdAt, held) }
         const { conversationId } = started.lock
         const said = userMessage(input.id ?? ids.record(), conversationId, content, createdAt)
-        const message = isOutsider ? { ...said, metadata: { tainted: true } } : said
+        const message = { ...said, created_by: author, ...(isOutsider && { metadata: { tainted: true } }) }
         const sequence = await insertMessage(transaction, message)
         const own = { agent_id: agentId, message_id: message.id, conversation_id: conversationId }
         const received = { ...own, created_at: createdAt, ...originOf({ channel, contactId }) }
@@ -82,9 +83,8 @@ export function createQuestions(needs: Dependencies) {
     return draft({
       ...{ agentId, asker, options: { ...options, autoRag: true } },
       async find(transaction) {
-        const message = await findMessage(transaction, messageId)
-        if (message === undefined || !(await isReached(transaction, message.conversationId, asker)))
-          throw notFound('Message')
+        const message = await findMessage(transaction, messageId, asker.reach)
+        if (message === undefined) throw notFound('Message')
         return await questionOf(transaction, message)
       },
       store: async (transaction, _outbox, question, { held }) => ({
@@ -133,19 +133,13 @@ function titleOf(content: string): string {
 }
 
 /** The conversation that a message goes on with; undefined if it begins a new one. */
-async function currentConversation(transaction: Kysely<AgentTables>, input: QuestionInput, asker: Asker) {
-  const { conversationId, standingConversationId: standing } = input
-  if (conversationId !== undefined && !(await isReached(transaction, conversationId, asker)))
+async function currentConversation(
+  transaction: Kysely<AgentTables>,
+  { conversationId, standingConversationId: standing }: QuestionInput,
+  { reach }: Asker,
+) {
+  if (conversationId !== undefined && !(await hasConversation(transaction, conversationId, reach)))
     throw notFound('Conversation')
   if (conversationId !== undefined || standing === undefined) return conversationId
-  return (await hasConversation(transaction, standing)) ? standing : undefined
-}
-
-/** To a confined caller, conversations of other authors do not exist. */
-async function isReached(
-  transaction: Kysely<AgentTables>,
-  conversationId: string,
-  { isConfined, author }: Asker,
-) {
-  return !isConfined || (await hasConversation(transaction, conversationId, author ?? null))
+  return (await hasConversation(transaction, standing, 'all')) ? standing : undefined
 }

@@ -18,6 +18,7 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { readBounded } from '../bounded-window.ts'
 import type { ChatMessage, ReadPage } from '../chat.schema.ts'
 import type { StoredMessage } from '../messages.repository.ts'
+import type { Asker } from '../reach.ts'
 import { promptCharacters } from '../turn/context-budget.ts'
 import { fitTools } from '../turn/fit-tools.ts'
 import { buildPrompt, buildSentPrompt } from '../turn/prompt.ts'
@@ -72,21 +73,7 @@ export interface SentConversation extends Pick<TurnInput, 'call' | 'toolChoice'>
   tools: readonly Tool[]
 }
 
-/** The caller whose question is answered. */
-export interface Asker {
-  /** May only chat, so that no administrator vouches for the texts of such a caller. */
-  isOutsider: boolean
-  /** Where they write from, if that is outside. */
-  channel?: string
-  /** Whom they are known as there. */
-  contactId?: string
-  /** Identity of the caller, by which the conversations that they begin are theirs. */
-  author?: string | undefined
-  /** Reaches no conversation that another author has begun. */
-  isConfined?: boolean
-}
-
-export interface PlanOptions extends Asker {
+export interface PlanOptions extends Pick<Asker, 'isOutsider'> {
   model?: string
   enableTools?: boolean
   autoRag?: boolean

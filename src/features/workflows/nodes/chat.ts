@@ -29,7 +29,7 @@ export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
       ...(system_prompt !== undefined && { system_prompt: await templates.fill(system_prompt) }),
     }),
     timeoutSeconds: 300,
-    async run({ agent, data, templates, signal }) {
+    async run({ agent, data, templates, execution, signal }) {
       const { message, system_prompt = '', model, tools = true, conversation_id } = data
       const content = await templates.fill(message)
       if (content.trim() === '') throw invalid('message', 'is empty')
@@ -46,9 +46,10 @@ export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
         ...(model !== undefined && { model }),
         ...(instructions !== '' && { instructions }),
       }
-      const asker = { isOutsider: holdsForeignText(message + system_prompt) }
+      const isOutsider = holdsForeignText(message + system_prompt)
       if (conversation_id === undefined)
-        return { output: outputOf(await answerAlone(agent, { ...request, ...asker }, signal)) }
+        return { output: outputOf(await answerAlone(agent, { ...request, isOutsider }, signal)) }
+      const asker = { isOutsider, author: `workflow:${execution.workflowId}`, reach: 'all' as const }
       const send = () =>
         questions.accept(agent.agentId, { ...request, conversationId: conversation_id }, asker)
       const { assistantMessage } = await answering.answer(await onceUnlocked(send, signal), signal)
