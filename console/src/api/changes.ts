@@ -4,6 +4,7 @@ import type { changeSchema } from '#features/overview/overview.schema.ts'
 import { open } from './client.ts'
 import { onReconnect } from './connection.ts'
 import { ApiError } from './errors.ts'
+import { readEvents } from './event-stream.ts'
 import { invalidate } from './query.ts'
 import { get, path } from './request.ts'
 
@@ -13,12 +14,13 @@ export type Change = Static<typeof changeSchema>
 /** Paths below the agent's that show a resource, where that is not its own name. */
 const shownBelow: Record<string, readonly string[]> = {
   admins: ['/admins', ''],
-  approvals: ['/chat', '/attention'],
+  approvals: ['/chat/approvals', '/attention'],
   browser: ['/browser', '/attention'],
-  conversations: ['/chat'],
+  // They change each second while an answer is given: the chat follows them at its own pace.
+  conversations: [],
   executions: ['/workflows', '/attention'],
   mcp: ['/mcp', '/tools', '/attention'],
-  messages: ['/chat'],
+  messages: [],
   'payment-notifications': ['/payment-notifications', '/attention'],
   settings: ['/settings', ''],
   sources: ['/sources', '/attention'],
@@ -111,17 +113,7 @@ async function holdStream(base: string, publish: (change: Change) => void, signa
 async function* changesOf(base: string, last: string | undefined, signal: AbortSignal) {
   const headers = last === undefined ? {} : { 'Last-Event-ID': last }
   const response = await open(get(`${base}/events`), { signal, isShown: false, headers })
-  const text = response.body?.pipeThrough(new TextDecoderStream())
-  let rest = ''
-  for await (const piece of text ?? []) {
-    const events = (rest + piece).split(/\r?\n\r?\n/)
-    rest = events.pop() ?? ''
-    for (const event of events) {
-      const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(event)?.[1]
-      const data = field('data')
-      if (data !== undefined) yield { id: field('id'), change: JSON.parse(data) as Change }
-    }
-  }
+  for await (const { id, data } of readEvents(response)) yield { id, change: JSON.parse(data) as Change }
 }
 
 async function poll(base: string, signal: AbortSignal): Promise<void> {

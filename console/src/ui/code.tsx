@@ -36,7 +36,7 @@ export function CodeBlock({ text, label }: { text: string; label: string }) {
   const [isWhole, setWhole] = useState(false)
   const shown = isWhole ? text : text.slice(0, maxShown)
   return (
-    <section className="code" aria-label={label}>
+    <figure className="code" aria-label={label}>
       <pre tabIndex={0}>{shown}</pre>
       <footer>
         {shown.length < text.length && (
@@ -46,7 +46,7 @@ export function CodeBlock({ text, label }: { text: string; label: string }) {
         )}
         <CopyButton text={() => text} />
       </footer>
-    </section>
+    </figure>
   )
 }
 
@@ -55,7 +55,7 @@ export function Diff({ before, after, label }: { before: string; after: string; 
   const t = useText(frameText)
   const words = { '+': t.added, '-': t.removed, ' ': '' }
   return (
-    <section className="code diff" aria-label={label}>
+    <figure className="code diff" aria-label={label}>
       <pre tabIndex={0}>
         {differences(before, after).map(({ at, sign, text }) => (
           <span key={at} className={sign === '+' ? 'added' : sign === '-' ? 'removed' : undefined}>
@@ -66,6 +66,6 @@ export function Diff({ before, after, label }: { before: string; after: string; 
           </span>
         ))}
       </pre>
-    </section>
+    </figure>
   )
 }

@@ -1,0 +1,91 @@
+import type { StreamEvent } from '#features/chat/stream-events.schema.ts'
+import type { Message, Passage, ToolCall, ToolResult } from './requests.ts'
+
+/** A call of a tool with what came of it, as an answer shows it. */
+export interface Step {
+  call: ToolCall
+  /** Absent while it runs. */
+  result?: ToolResult
+  /** When it began and how long it took, in milliseconds; only of answers that were seen as they came. */
+  startedAt?: number
+  tookMs?: number
+}
+
+type Takeover = Omit<Extract<StreamEvent, { type: 'takeover_requested' }>, 'type'>
+
+/** An answer as its events have made it so far. */
+export interface Answer {
+  /** `stopped` by the person; `failed` with `error`. */
+  state: 'sending' | 'thinking' | 'writing' | 'done' | 'stopped' | 'failed'
+  /** Known once the question is stored. */
+  conversationId?: string
+  userMessageId?: string
+  /** Of a conversation that had to go to make room. */
+  evicted?: string
+  model?: string
+  text: string
+  steps: readonly Step[]
+  passages: readonly Passage[]
+  takeover?: Takeover
+  error?: { code: string; message: string }
+}
+
+export const newAnswer: Answer = { state: 'sending', text: '', steps: [], passages: [] }
+
+export const isOver = ({ state }: Answer) => state === 'done' || state === 'stopped' || state === 'failed'
+
+/** The answer after one more event, which came at `now` (milliseconds of any clock). Unknown events change nothing. */
+export function advance(answer: Answer, event: StreamEvent, now: number): Answer {
+  switch (event.type) {
+    case 'message_start': {
+      const { conversationId, userMessageId, model, passages = [], evictedConversationId: evicted } = event
+      const begun = {
+        conversationId,
+        userMessageId,
+        model,
+        passages,
+        ...(evicted !== undefined && { evicted }),
+      }
+      return { ...answer, ...begun, state: 'thinking' }
+    }
+    case 'thinking':
+      return { ...answer, state: 'thinking' }
+    case 'content_delta':
+      return { ...answer, state: 'writing', text: answer.text + event.delta }
+    case 'content_replaced':
+      return { ...answer, text: event.content }
+    case 'tool_call': {
+      const { id, name, arguments: given } = event
+      const step = { call: { id, name, arguments: given }, startedAt: now }
+      return { ...answer, state: 'thinking', steps: [...answer.steps, step] }
+    }
+    case 'tool_result':
+      return { ...answer, steps: answer.steps.map(step => withResult(step, event, now)) }
+    case 'takeover_requested': {
+      const { type: _, ...takeover } = event
+      return { ...answer, takeover }
+    }
+    case 'message_complete':
+      return { ...answer, state: 'done' }
+    case 'error':
+      return { ...answer, state: 'failed', error: { code: event.code, message: event.message } }
+    default:
+      return answer
+  }
+}
+
+type ResultEvent = Extract<StreamEvent, { type: 'tool_result' }>
+
+function withResult(step: Step, event: ResultEvent, now: number): Step {
+  if (step.call.id !== event.toolCallId) return step
+  const { type: _, ...result } = event
+  return { ...step, result, ...(step.startedAt !== undefined && { tookMs: now - step.startedAt }) }
+}
+
+/** The steps of a stored answer. */
+export function stepsOf({ toolCalls, toolResults }: Message): Step[] {
+  return (toolCalls ?? []).map(call => {
+    const result = toolResults?.find(({ toolCallId }) => toolCallId === call.id)
+    return { call, ...(result && { result }) }
+  })
+}

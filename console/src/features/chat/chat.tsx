@@ -1,0 +1,218 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { useChanges } from '#console/api/changes.ts'
+import { invalidate, listQuery, query, queryClient } from '#console/api/query.ts'
+import { useStore } from '#console/api/store.ts'
+import { useText } from '#console/i18n/text.ts'
+import type { Agent } from '#console/shell/agent.tsx'
+import { useAgent } from '#console/shell/agent.tsx'
+import { Part } from '#console/shell/parts.tsx'
+import { Button, LinkButton } from '#console/ui/button.tsx'
+import { Dialog } from '#console/ui/dialog.tsx'
+import { Empty } from '#console/ui/empty.tsx'
+import { Composer } from './composer.tsx'
+import { Conversations } from './conversations.tsx'
+import type { Cite } from './message.tsx'
+import { LiveTurn } from './message.tsx'
+import { Messages } from './messages.tsx'
+import type { Conversation, Passage } from './requests.ts'
+import { chatOf, listConversations, listModels } from './requests.ts'
+import { text } from './text.ts'
+import { threadQuery } from './thread.ts'
+import type { Turn } from './turns.ts'
+import { isOwn, isRunning, turns } from './turns.ts'
+import './chat.css'
+
+export const prefetch = ({ agent }: { agent: Agent }) =>
+  Promise.all([
+    queryClient.prefetchInfiniteQuery(
+      listQuery<Conversation>(listConversations(chatOf(agent)), 'conversations'),
+    ),
+    queryClient.prefetchQuery(query(listModels(chatOf(agent)), { isShown: false })),
+  ])
+
+export default function Chat() {
+  const t = useText(text)
+  const agent = useAgent()
+  const search = useSearch({ strict: false }) as { conversation?: string | number }
+  const conversationId = search.conversation === undefined ? undefined : String(search.conversation)
+  const [isListed, setListed] = useState(false)
+  const [cited, setCited] = useState<Passage>()
+  useEffect(() => {
+    if (conversationId !== undefined) setListed(false)
+  }, [conversationId])
+  return (
+    <div className="with-panel">
+      <div className="chat">
+        <nav className="conversations" aria-label={t.conversations}>
+          <Conversations chosen={conversationId} />
+        </nav>
+        <div className="narrow-bar">
+          <Button icon="menu" onClick={() => setListed(true)}>
+            {t.conversations}
+          </Button>
+          {agent.may('talk') && (
+            <LinkButton to={`${agent.home}/chat`} icon="plus" label={t.newConversation} />
+          )}
+        </div>
+        <Shown conversationId={conversationId} onCite={setCited} />
+      </div>
+      {isListed && (
+        <Dialog title={t.conversations} onClose={() => setListed(false)}>
+          <div className="conversations">
+            <Conversations chosen={conversationId} />
+          </div>
+        </Dialog>
+      )}
+      {cited && (
+        <Part
+          key={cited.id}
+          name="document"
+          sourceId={cited.source_id}
+          url={cited.url ?? null}
+          page={cited.page}
+          start={cited.start}
+          end={cited.end}
+          onClose={() => setCited(undefined)}
+        />
+      )}
+    </div>
+  )
+}
+
+/** A conversation, or the beginning of one. */
+function Shown({ conversationId, onCite }: { conversationId: string | undefined; onCite: Cite }) {
+  const t = useText(text)
+  const agent = useAgent()
+  const chat = chatOf(agent)
+  const navigate = useNavigate()
+  const all = useStore(turns)
+  const own = all.filter(turn => turn.chat === chat && turn.conversationId === conversationId)
+  const running = own.find(isRunning)
+  const isElsewhere = useFollow(chat, conversationId)
+
+  // A conversation that was begun here is shown by its own address as soon as it has one.
+  const sent = useRef<number>(undefined)
+  const begun = all.find(({ id }) => id === sent.current)?.conversationId
+  useEffect(() => {
+    if (conversationId !== undefined || begun === undefined) return
+    sent.current = undefined
+    void navigate({ to: '.', search: { conversation: begun }, replace: true })
+  }, [begun, conversationId, navigate])
+
+  return (
+    <div className="talk">
+      {conversationId === undefined ? (
+        <div className="scroller">
+          <div className="messages">
+            {own.length === 0 && <Beginning />}
+            {own.map(turn => (
+              <LiveTurn key={turn.id} turn={turn} onCite={onCite} />
+            ))}
+          </div>
+        </div>
+      ) : (
+        <Messages
+          key={conversationId}
+          conversationId={conversationId}
+          turns={own}
+          running={running}
+          isElsewhere={isElsewhere}
+          onCite={onCite}
+        />
+      )}
+      <Announcer drawn={running?.drawn} />
+      {agent.may('talk') ? (
+        <Composer
+          conversationId={conversationId}
+          running={running}
+          onSent={({ id }) => {
+            sent.current = id
+          }}
+        />
+      ) : (
+        <p className="read-only hint">{t.readOnly}</p>
+      )}
+    </div>
+  )
+}
+
+/** An agent without a language model says so, with the way to one. */
+function Beginning() {
+  const t = useText(text)
+  const agent = useAgent()
+  const { data } = useQuery(query(listModels(chatOf(agent)), { isShown: false }))
+  const isBuiltinOnly = data?.models.every(({ provider }) => provider === 'builtin') ?? false
+  return (
+    <Empty title={t.emptyTitle} text={isBuiltinOnly ? t.builtinOnly : t.emptyText}>
+      {isBuiltinOnly && agent.may('change') && (
+        <LinkButton to={`${agent.home}/settings`}>{t.setModel}</LinkButton>
+      )}
+    </Empty>
+  )
+}
+
+/** One status for screen readers: that the agent thinks, then the whole answer. */
+function Announcer({ drawn }: { drawn: Turn['drawn'] | undefined }) {
+  const t = useText(text)
+  const [said, setSaid] = useState('')
+  useEffect(() => {
+    if (drawn === undefined) return
+    setSaid(t.thinking)
+    return () => {
+      const { state, text: words, error } = drawn.get().answer
+      setSaid(state === 'failed' ? `${t.failed}: ${error?.message}` : t.answered(words))
+    }
+  }, [drawn, t])
+  return (
+    <p className="sr" role="status">
+      {said}
+    </p>
+  )
+}
+
+const threadEveryMs = 1000
+const listEveryMs = 5000
+/** An answer in the making is stored each second; without a change for so long, it is not given any more. */
+const quietMs = 4000
+
+/** Follows what changes from elsewhere; whether an answer is being given there now. */
+function useFollow(chat: string, conversationId: string | undefined): boolean {
+  const [isGrowing, setGrowing] = useState(false)
+  const quiet = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const fetchThread = useThrottled(threadEveryMs, () => {
+    if (conversationId !== undefined) void queryClient.invalidateQueries(threadQuery(chat, conversationId))
+  })
+  const fetchList = useThrottled(listEveryMs, () => void invalidate([`${chat}/conversations`]))
+  useChanges(({ type, id }) => {
+    if (type === 'messages' || type === 'conversations') fetchList()
+    if (type !== 'messages' || (id !== undefined && id !== conversationId)) return
+    fetchThread()
+    if (conversationId === undefined || isOwn(conversationId)) return
+    setGrowing(true)
+    clearTimeout(quiet.current)
+    quiet.current = setTimeout(() => setGrowing(false), quietMs)
+  })
+  const { data } = useQuery({ ...threadQuery(chat, conversationId ?? ''), enabled: false })
+  const last = data?.messages.at(-1)
+  return isGrowing && (last?.role === 'user' || last?.metadata?.aborted === true)
+}
+
+/** Runs at most once in so many milliseconds, and after the last call. */
+function useThrottled(everyMs: number, run: () => void): () => void {
+  const latest = useRef(run)
+  latest.current = run
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const ranAt = useRef(0)
+  return () => {
+    timer.current ??= setTimeout(
+      () => {
+        timer.current = undefined
+        ranAt.current = Date.now()
+        latest.current()
+      },
+      Math.max(0, ranAt.current + everyMs - Date.now()),
+    )
+  }
+}

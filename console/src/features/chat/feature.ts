@@ -1,0 +1,25 @@
+import type { Feature } from '#console/shell/feature.ts'
+
+const feature: Feature = {
+  views: [
+    {
+      path: 'chat',
+      title: { en: 'Chat', de: 'Chat' },
+      // Viewers read, and the role `chat` sees its own conversations: the view has what each may do.
+      needs: 'any',
+      load: () => import('./chat.tsx'),
+      rail: { group: 'talk', order: 1, icon: 'chat', key: 'c' },
+    },
+  ],
+  commands: [
+    {
+      id: 'new-conversation',
+      title: { en: 'Begin a conversation', de: 'Gespräch beginnen' },
+      icon: 'plus',
+      needs: 'talk',
+      to: 'chat',
+    },
+  ],
+  parts: { approval: () => import('./approval.tsx') },
+}
+export default feature

@@ -1,0 +1,258 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { memo, useMemo, useState } from 'react'
+import { callerQuery } from '#console/api/caller.ts'
+import { useStore } from '#console/api/store.ts'
+import { formatList } from '#console/i18n/format.ts'
+import { useText } from '#console/i18n/text.ts'
+import { useAgent } from '#console/shell/agent.tsx'
+import { Button, LinkButton } from '#console/ui/button.tsx'
+import { CopyButton } from '#console/ui/code.tsx'
+import { Icon } from '#console/ui/icon.tsx'
+import { Time } from '#console/ui/time.tsx'
+import { stepsOf } from './answer.ts'
+import { authorOf } from './author.ts'
+import { parseBlocks } from './blocks.ts'
+import { hostsOf } from './links.ts'
+import { KnownHosts, Markdown } from './markdown.tsx'
+import type { Message, Passage } from './requests.ts'
+import { Steps } from './steps.tsx'
+import { text } from './text.ts'
+import type { Turn } from './turns.ts'
+import { dismiss } from './turns.ts'
+import './answer.css'
+
+/** Opens what an answer rests on. */
+export type Cite = (passage: Passage) => void
+
+interface MessageProps {
+  message: Message
+  onCite: Cite
+  /** Answers it again; absent for all but the last message, and who may not. */
+  onAgain: (() => void) | undefined
+  /** It is being written elsewhere. */
+  isGrowing: boolean
+}
+
+export const StoredMessage = memo(function StoredMessage(props: MessageProps) {
+  return props.message.role === 'assistant' ? <StoredAnswer {...props} /> : <StoredQuestion {...props} />
+})
+
+function StoredQuestion({ message, onAgain }: MessageProps) {
+  const t = useText(text)
+  const caller = useQuery(callerQuery).data?.user?.email
+  return (
+    <Asked content={message.content} who={authorOf(message, caller, t)} at={message.createdAt}>
+      {onAgain && (
+        <Button icon="refresh" onClick={onAgain}>
+          {t.again}
+        </Button>
+      )}
+    </Asked>
+  )
+}
+
+interface AskedProps {
+  content: string
+  who?: string | undefined
+  at?: string
+  children?: ReactNode
+}
+
+function Asked({ content, who, at, children }: AskedProps) {
+  const t = useText(text)
+  return (
+    <article className="asked">
+      <h2 className="speaker">
+        <b>
+          <bdi>{who?.slice(0, 200) ?? t.you}</bdi>
+        </b>
+        {at !== undefined && <Time at={at} />}
+      </h2>
+      <p dir="auto" className="written">
+        {content}
+      </p>
+      {children}
+    </article>
+  )
+}
+
+function StoredAnswer({ message, onCite, onAgain, isGrowing }: MessageProps) {
+  const t = useText(text)
+  const { content, metadata = {}, createdAt } = message
+  const { model, passages = [], pages = [], error, aborted, cutOff, reasoning } = metadata
+  const blocks = useMemo(() => parseBlocks(content), [content])
+  const hosts = useMemo(() => hostsOf([...passages, ...pages].map(({ url }) => url)), [passages, pages])
+  return (
+    <Answered model={model} at={createdAt}>
+      {reasoning !== undefined && (
+        <details className="reasoning">
+          <summary>{t.reasoning}</summary>
+          <p className="written">{reasoning}</p>
+        </details>
+      )}
+      <Steps steps={stepsOf(message)} isOver={!isGrowing} />
+      <div className="answer">
+        <KnownHosts value={hosts}>
+          <Markdown blocks={blocks} />
+        </KnownHosts>
+      </div>
+      {error !== undefined && <Failure message={error} />}
+      {aborted && error === undefined && !isGrowing && <p className="hint">{t.partial}</p>}
+      {cutOff && <p className="hint">{t.cutOff}</p>}
+      <Limits {...metadata} />
+      <Sources passages={passages} onCite={onCite} />
+      {!isGrowing && (
+        <div className="answer-actions">
+          {onAgain && metadata.questionDeleted !== true && (
+            <Button kind="quiet" icon="refresh" onClick={onAgain}>
+              {t.regenerate}
+            </Button>
+          )}
+          {content !== '' && <CopyButton text={() => content} label={t.copy} />}
+        </div>
+      )}
+    </Answered>
+  )
+}
+
+function Answered({ model, at, children }: { model: string | undefined; at?: string; children: ReactNode }) {
+  const t = useText(text)
+  return (
+    <article>
+      <h2 className="speaker">
+        <b>{useAgent().name}</b>
+        {model !== undefined && <span>{model === 'builtin' ? t.builtin : model}</span>}
+        {at !== undefined && <Time at={at} />}
+      </h2>
+      {children}
+    </article>
+  )
+}
+
+/** What the model had to do without. */
+function Limits({ toolsUnsupported, toolsRefused, toolsLeftOut }: NonNullable<Message['metadata']>) {
+  const { without } = useText(text)
+  return (
+    <>
+      {toolsUnsupported && <p className="hint">{without.toolsUnsupported}</p>}
+      {toolsRefused && <p className="hint">{without.toolsRefused(formatList(toolsRefused))}</p>}
+      {toolsLeftOut !== undefined && <p className="hint">{without.toolsLeftOut(toolsLeftOut)}</p>}
+    </>
+  )
+}
+
+/** Says why there is no answer, and leads to where a model is set. */
+function Failure({ message, children }: { message: string; children?: ReactNode }) {
+  const t = useText(text)
+  const agent = useAgent()
+  return (
+    <div className="failure">
+      <Icon name="warning" />
+      <div>
+        <b>{t.failed}</b>
+        <p>{message}</p>
+        {/model|provider|key/i.test(message) &&
+          (agent.may('change') ? (
+            <LinkButton to={`${agent.home}/settings`}>{t.setModel}</LinkButton>
+          ) : (
+            <p className="hint">{t.askAdmin}</p>
+          ))}
+      </div>
+      {children}
+    </div>
+  )
+}
+
+const shownSources = 6
+
+function Sources({ passages, onCite }: { passages: readonly Passage[]; onCite: Cite }) {
+  const t = useText(text)
+  const [isWhole, setWhole] = useState(false)
+  if (passages.length === 0) return null
+  const shown = isWhole ? passages : passages.slice(0, shownSources)
+  return (
+    <ul className="citations" aria-label={t.sources}>
+      {shown.map((passage, at) => (
+        <li key={passage.id}>
+          <button type="button" className="chip" onClick={() => onCite(passage)}>
+            <span className="num">{at + 1}</span> <bdi>{placeOf(passage, t)}</bdi>
+          </button>
+        </li>
+      ))}
+      {shown.length < passages.length && (
+        <li>
+          <button type="button" className="chip" onClick={() => setWhole(true)}>
+            {t.moreSources(passages.length - shown.length)}
+          </button>
+        </li>
+      )}
+    </ul>
+  )
+}
+
+const maxName = 80
+
+function placeOf({ source_name, page, section }: Passage, t: ReturnType<typeof text.current>): string {
+  const name = source_name.slice(0, maxName)
+  if (page !== null) return t.page(name, page)
+  return section === null ? name : `${name}, ${section.slice(0, maxName)}`
+}
+
+/** A question and its answer as it comes. Of one that failed before it was stored: the reason. */
+export function LiveTurn({ turn, onCite }: { turn: Turn; onCite: Cite }) {
+  const t = useText(text)
+  const { answer, blocks } = useStore(turn.drawn)
+  const hosts = useMemo(() => hostsOf(answer.passages.map(({ url }) => url)), [answer.passages])
+  if (answer.error !== undefined && answer.userMessageId === undefined)
+    return (
+      <Failure message={answer.error.code === 'CONVERSATION_LOCKED' ? t.locked : answer.error.message}>
+        <Button kind="quiet" icon="close" label={t.dismiss} onClick={() => dismiss(turn.id)} />
+      </Failure>
+    )
+  const { state, takeover } = answer
+  const isComing = state === 'sending' || state === 'thinking' || state === 'writing'
+  return (
+    <>
+      {turn.question !== undefined && <Asked content={turn.question} />}
+      <Answered model={answer.model}>
+        <Steps steps={answer.steps} isOver={false} />
+        <div className="answer">
+          <KnownHosts value={hosts}>
+            <Markdown blocks={blocks.settled} />
+            <Markdown blocks={blocks.open} />
+          </KnownHosts>
+        </div>
+        {isComing && <p className="coming">{t[state]}</p>}
+        {takeover && <Takeover {...takeover} />}
+        <Sources passages={answer.passages} onCite={onCite} />
+      </Answered>
+    </>
+  )
+}
+
+function Takeover({
+  reason,
+  takeover_url,
+  expires_at,
+}: {
+  reason: string
+  takeover_url: string | null
+  expires_at: string
+}) {
+  const t = useText(text)
+  return (
+    <div className="ask-person">
+      <p>
+        {t.takeover(reason)} <Time at={expires_at} />
+      </p>
+      {takeover_url !== null && (
+        <div className="actions">
+          <a className="btn primary" href={takeover_url} target="_blank" rel="noreferrer">
+            {t.openBrowser}
+          </a>
+        </div>
+      )}
+    </div>
+  )
+}

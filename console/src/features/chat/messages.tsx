@@ -1,0 +1,143 @@
+import { useQuery } from '@tanstack/react-query'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useText } from '#console/i18n/text.ts'
+import { useAgent } from '#console/shell/agent.tsx'
+import { Button } from '#console/ui/button.tsx'
+import { Problem } from '#console/ui/empty.tsx'
+import { toastError } from '#console/ui/toast.tsx'
+import { modelFor } from './composer.tsx'
+import type { Cite } from './message.tsx'
+import { LiveTurn, StoredMessage } from './message.tsx'
+import { chatOf } from './requests.ts'
+import { text } from './text.ts'
+import { besideTurn, loadEarlier, threadQuery } from './thread.ts'
+import type { Turn } from './turns.ts'
+import { startAgain } from './turns.ts'
+
+/** The end is followed while it is at most so many pixels away. */
+const nearPx = 48
+
+/** Keeps a scrolled element at its end while its content grows, unless the person has scrolled away from there. */
+function useEnd() {
+  const scroller = useRef<HTMLElement>(null)
+  const follows = useRef(true)
+  const [isAtEnd, setAtEnd] = useState(true)
+  const toEnd = useCallback(() => scroller.current?.scrollTo({ top: scroller.current.scrollHeight }), [])
+  useLayoutEffect(() => {
+    const element = scroller.current
+    const content = element?.firstElementChild
+    if (!element || !content) return
+    const stay = () => {
+      if (follows.current) toEnd()
+    }
+    const watch = new ResizeObserver(stay)
+    watch.observe(content)
+    watch.observe(element)
+    stay()
+    return () => watch.disconnect()
+  }, [toEnd])
+  const lastTop = useRef(0)
+  const onScroll = () => {
+    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = scroller.current ?? {}
+    const isNear = scrollHeight - scrollTop - clientHeight <= nearPx
+    // Only a person scrolls up; further away from the end without that is new content.
+    if (isNear || scrollTop < lastTop.current) follows.current = isNear
+    lastTop.current = scrollTop
+    setAtEnd(follows.current)
+  }
+  return { scroller, isAtEnd, toEnd, onScroll }
+}
+
+interface MessagesProps {
+  conversationId: string
+  /** Those of this conversation, of which the last may run. */
+  turns: readonly Turn[]
+  running: Turn | undefined
+  isElsewhere: boolean
+  onCite: Cite
+}
+
+/** A conversation: the newest messages, earlier ones as it is scrolled up, and the answer that is being given. */
+export function Messages({ conversationId, turns, running, isElsewhere, onCite }: MessagesProps) {
+  const t = useText(text)
+  const agent = useAgent()
+  const chat = chatOf(agent)
+  const { data, error } = useQuery({
+    ...threadQuery(chat, conversationId),
+    // A turn shows itself: what is stored of it is fetched at its end.
+    enabled: ({ state }) => running === undefined || state.data === undefined,
+  })
+  const { scroller, isAtEnd, toEnd, onScroll } = useEnd()
+  const messages = besideTurn(data?.messages ?? [], running)
+  const first = messages[0]?.id
+
+  const fromEnd = useRef(0)
+  useLayoutEffect(() => {
+    const element = scroller.current
+    if (element && first !== undefined && fromEnd.current > 0)
+      element.scrollTop = element.scrollHeight - fromEnd.current
+    fromEnd.current = 0
+  }, [first, scroller])
+  const isLoading = useRef(false)
+  const showEarlier = useCallback(async () => {
+    const element = scroller.current
+    if (isLoading.current || element === null) return
+    isLoading.current = true
+    fromEnd.current = element.scrollHeight - element.scrollTop
+    await loadEarlier(chat, conversationId).catch(toastError)
+    isLoading.current = false
+  }, [chat, conversationId, scroller])
+
+  if (error && data === undefined) return <Problem error={error} />
+  const mayAnswer = agent.may('talk') && running === undefined && !isElsewhere
+  return (
+    <section ref={scroller} className="scroller" aria-label={t.conversation} tabIndex={0} onScroll={onScroll}>
+      <div className="messages">
+        {data?.hasEarlier && <Earlier onReach={() => void showEarlier()} />}
+        {messages.map((message, at) => {
+          const isLast = at === messages.length - 1
+          return (
+            <StoredMessage
+              key={message.id}
+              message={message}
+              onCite={onCite}
+              isGrowing={isElsewhere && isLast}
+              onAgain={isLast && mayAnswer ? () => startAgain(chat, message, modelFor(chat)) : undefined}
+            />
+          )
+        })}
+        {turns.map(turn => (
+          <LiveTurn key={turn.id} turn={turn} onCite={onCite} />
+        ))}
+        {isElsewhere && <p className="coming">{t.isElsewhere}</p>}
+      </div>
+      {!isAtEnd && (
+        <div className="to-end">
+          <Button icon="down" onClick={toEnd}>
+            {t.toEnd}
+          </Button>
+        </div>
+      )}
+    </section>
+  )
+}
+
+/** Loads the messages before the first when it comes near, and by its button. */
+function Earlier({ onReach }: { onReach(): void }) {
+  const t = useText(text)
+  const place = useRef<HTMLDivElement>(null)
+  const reach = useRef(onReach)
+  reach.current = onReach
+  useEffect(() => {
+    const watch = new IntersectionObserver(entries => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) reach.current()
+    })
+    if (place.current) watch.observe(place.current)
+    return () => watch.disconnect()
+  }, [])
+  return (
+    <div ref={place} className="load-more">
+      <Button onClick={onReach}>{t.earlier}</Button>
+    </div>
+  )
+}

@@ -1,0 +1,304 @@
+/** The chat of the console, in the real browser on the real service with a model server behind it. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { putMessage } from '#features/chat/messages.repository.ts'
+import { makeAgent } from '#test/support/agents.ts'
+import type { TestApp } from '#test/support/build-app.ts'
+import { buildApp } from '#test/support/build-app.ts'
+import { heldStream } from '#test/support/chat-model.ts'
+import type { ChatStage } from '#test/support/chat-stage.ts'
+import { setChatStage } from '#test/support/chat-stage.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
+import { uploadAndProcess } from '#test/support/upload.ts'
+import type { ConsoleBrowser } from './console-browser.ts'
+import { expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
+
+let browser: ConsoleBrowser
+let stage: ChatStage
+let origin: string
+
+beforeAll(async () => {
+  browser = await startConsoleBrowser()
+  stage = await setChatStage()
+  origin = await stage.app.listen()
+})
+
+afterAll(async () => {
+  await browser.close()
+  await stage[Symbol.asyncDispose]()
+})
+
+const agentIn = (chat: string) => /agents\/([^/]+)/.exec(chat)?.[1] ?? ''
+const viewOf = (chat: string, conversation?: string) =>
+  `/a/${agentIn(chat)}/chat${conversation === undefined ? '' : `?conversation=${conversation}`}`
+const box = (page: Page) => page.getByRole('textbox', { name: 'Message' })
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+async function ask(page: Page, question: string): Promise<void> {
+  await box(page).fill(question)
+  await page.keyboard.press('Enter')
+}
+
+async function converse(chat: string, content: string): Promise<string> {
+  const { body } = await stage.send(chat, { content })
+  return body.assistantMessage.conversationId
+}
+
+describe('a conversation', () => {
+  it('begins, is stopped, answered again, found and deleted by keyboard alone', async () => {
+    const chat = await stage.makeChat()
+    const page = await browser.open(origin, { path: viewOf(chat) })
+    await page.getByRole('heading', { name: 'What would you like to know?' }).waitFor()
+    await tabTo(page, 'textbox', 'Message')
+    const held = heldStream(['The kiln', ' is'], [' hot.'])
+    stage.model.next(held.reply)
+    await page.keyboard.type('How hot is it?')
+    await page.keyboard.press('Shift+Enter')
+    await page.keyboard.type('In degrees.')
+    await page.keyboard.press('Enter')
+    await page.getByText('The kiln is').waitFor()
+    await page.waitForURL('**/chat?conversation=*')
+    expect(await box(page).evaluate(element => element.matches(':focus'))).toBe(true)
+    await page.getByRole('status').getByText('Thinking …').waitFor()
+    await tabTo(page, 'button', 'Stop')
+    await page.keyboard.press('Enter')
+    await page.getByText('This answer is not complete').waitFor()
+    await held.ended
+    stage.model.next({ stream: openaiText('It is 1280 degrees hot.') })
+    await tabTo(page, 'button', 'Answer again')
+    await page.keyboard.press('Enter')
+    await page.locator('.answer').getByText('It is 1280 degrees hot.').waitFor()
+    await page.getByRole('status').getByText('Answer: It is 1280 degrees hot.').waitFor()
+    await page.getByText('The kiln is').waitFor({ state: 'detached' })
+    const [asked, given, ...others] = await stage.messages(chat)
+    expect([asked?.content, given?.content]).toEqual([
+      'How hot is it?\nIn degrees.',
+      'It is 1280 degrees hot.',
+    ])
+    expect(others).toEqual([])
+    await page.getByRole('searchbox', { name: 'Find a conversation' }).fill('no such words')
+    await page.getByText('No conversation has these words').waitFor()
+    await page.getByRole('searchbox', { name: 'Find a conversation' }).fill('how hot')
+    await page.getByRole('link', { name: /How hot is it/ }).waitFor()
+    await tabTo(page, 'button', /^Delete “How hot/)
+    await page.keyboard.press('Enter')
+    await button(page, 'Undo').click()
+    await page.getByRole('link', { name: /How hot is it/ }).waitFor()
+  })
+
+  it('goes on while other views are open', async () => {
+    const chat = await stage.makeChat()
+    const page = await browser.open(origin, { path: viewOf(chat) })
+    const held = heldStream(['One'], [' and two.'])
+    stage.model.next(held.reply)
+    await ask(page, 'Count.')
+    await page.locator('.answer').getByText('One').waitFor()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    held.open()
+    await held.ended
+    await page.goBack()
+    await page.locator('.answer').getByText('One and two.').waitFor()
+    await expect.poll(() => page.getByRole('article').count()).toBe(2)
+  })
+
+  it('that is answered elsewhere is followed, and says so to who writes in it', async () => {
+    const chat = await stage.makeChat()
+    const conversation = await converse(chat, 'First.')
+    const page = await browser.open(origin, { path: viewOf(chat, conversation), expected: /409/ })
+    await page.getByText('Hello from the model.').waitFor()
+    const held = heldStream(['From elsewhere'], [', to its end.'])
+    stage.model.next(held.reply)
+    const elsewhere = stage.send(chat, { content: 'Second.', conversationId: conversation })
+    await held.begun
+    await page.getByText('An answer is being given in this conversation, from elsewhere').waitFor()
+    await page.locator('.answer').getByText('From elsewhere').waitFor()
+    await ask(page, 'Third.')
+    await page.getByText('This conversation is being answered elsewhere.').waitFor()
+    expect(await box(page).inputValue()).toBe('Third.')
+    held.open()
+    await elsewhere
+    await page.locator('.answer').getByText('From elsewhere, to its end.').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('Third.', { exact: true }).waitFor()
+    await expect.poll(() => page.locator('.answer').getByText('Hello from the model.').count()).toBe(2)
+  })
+
+  it('of 1,000 messages opens at its end, and has the earlier ones as it is scrolled', async () => {
+    const chat = await stage.makeChat()
+    const conversation = await converse(chat, 'Message 0')
+    await addMessages(agentIn(chat), conversation, 998)
+    const page = await browser.open(origin, { path: viewOf(chat, conversation) })
+    await page.getByText('Message 999', { exact: true }).waitFor()
+    expect(await page.getByRole('article').count()).toBe(50)
+    const scroller = page.getByRole('region', { name: 'Conversation', exact: true })
+    const fromEnd = () =>
+      scroller.evaluate(element => element.scrollHeight - element.clientHeight - element.scrollTop)
+    await expect.poll(fromEnd).toBeLessThan(2)
+    await scroller.evaluate(element => element.scrollTo(0, 0))
+    await expect.poll(() => page.getByRole('article').count()).toBe(100)
+    expect(await fromEnd()).toBeGreaterThan(1000)
+    const held = heldStream(['Here'], [' it is.'])
+    stage.model.next(held.reply)
+    await ask(page, 'More?')
+    await held.begun
+    expect(await fromEnd()).toBeGreaterThan(1000)
+    await button(page, 'To the end').click()
+    held.open()
+    await page.locator('.answer').getByText('Here it is.').waitFor()
+    await expect.poll(fromEnd).toBeLessThan(2)
+  })
+})
+
+/** From the third on: a question and its answer are there. */
+async function addMessages(agentId: string, conversationId: string, count: number): Promise<void> {
+  const message = { conversationId, toolCalls: null, toolResults: null }
+  await stage.app.service.infrastructure.agentDatabases.use(agentId, async ({ db }) => {
+    for (let at = 2; at < count + 2; at += 1) {
+      const role = at % 2 === 0 ? 'user' : 'assistant'
+      const createdAt = new Date(Date.now() + at).toISOString()
+      await putMessage(db, { ...message, id: `many-${at}`, role, content: `Message ${at}`, createdAt })
+    }
+  })
+}
+
+describe('an answer', () => {
+  it('shows its steps, and a call that waits is decided in it', async () => {
+    const chat = await stage.makeChat()
+    const configuration = { code: 'return { sent: args.amount }' }
+    const tool = { name: 'transfer', type: 'javascript', requiresApproval: 'always', configuration }
+    await stage.app.call('POST', chat.replace(/chat$/, 'tools'), { body: tool })
+    const page = await browser.open(origin, { path: viewOf(chat) })
+    stage.model.next(
+      { stream: openaiToolCall('search_knowledge', { query: 'amount' }) },
+      { stream: openaiToolCall('transfer', { amount: 7 }) },
+      { stream: openaiText('It waits for you.') },
+    )
+    await ask(page, 'Transfer it.')
+    await page.locator('.answer').getByText('It waits for you.').waitFor()
+    const steps = page.getByRole('list', { name: 'Steps' }).getByRole('listitem')
+    await expect.poll(() => steps.allInnerTexts()).toHaveLength(2)
+    await steps.first().locator('summary').click()
+    await page.getByRole('figure', { name: 'Result: search_knowledge' }).waitFor()
+    await page.getByText('May the agent call transfer?').waitFor()
+    await expectAccessible(page, () => button(page, 'Approve').waitFor())
+    await button(page, 'Approve').click()
+    await page.getByText('The call was made.').waitFor()
+    await button(page, 'Approve').waitFor({ state: 'detached' })
+    const [, given] = await stage.messages(chat)
+    expect(given?.toolResults?.[1]).toMatchObject({ result: { sent: 7 } })
+  })
+
+  it('names the passages that it rests on, and links nowhere unseen', async () => {
+    const chat = await stage.makeChat()
+    await uploadAndProcess(stage.app, {
+      name: 'kiln.md',
+      content: '# Firing\n\nThe kiln is fired at 1280 degrees.',
+      agentId: agentIn(chat),
+    })
+    const page = await browser.open(origin, { path: viewOf(chat) })
+    const answer = [
+      '# It is **hot**\n\n- [the shop](https://evil.example/path)\n- https://plain.example/\n\n',
+      '| a | b |\n|---|---|\n| 1 | 2 |\n\n```js\nconst hot = true\n```\n',
+    ]
+    stage.model.next({ stream: openaiText(...answer) })
+    await ask(page, 'At how many degrees is the kiln fired?')
+    await page
+      .getByRole('list', { name: 'Sources' })
+      .getByRole('button', { name: /1 kiln/ })
+      .waitFor()
+    await page.getByRole('heading', { level: 3, name: 'It is hot' }).waitFor()
+    expect(await page.locator('.answer li').allInnerTexts()).toEqual([
+      'the shop (https://evil.example/path)',
+      'https://plain.example/',
+    ])
+    await expectAccessible(page, () => page.getByRole('figure', { name: 'Table' }).waitFor())
+  })
+
+  it('is drawn at most 25 times a second, and only at its end', async () => {
+    const chat = await stage.makeChat()
+    const page = await browser.open(origin, { path: viewOf(chat) })
+    const pieces = Array.from({ length: 3000 }, (_, at) => (at % 30 === 29 ? '.\n\n' : ` word${at}`))
+    stage.model.next({ stream: openaiText(...pieces) })
+    await page.evaluate(`
+      window.drawn = { count: 0, removed: 0, from: performance.now() }
+      new MutationObserver(changes => {
+        const inAnswer = changes.filter(({ target }) => target.parentElement?.closest('.answer, article'))
+        if (inAnswer.length > 0) drawn.count += 1
+        drawn.took = performance.now() - drawn.from
+      }).observe(document.body, { childList: true, characterData: true, subtree: true })`)
+    await ask(page, 'Tell me a lot.')
+    await page.getByText('word2998').first().waitFor()
+    const { count, took } = (await page.evaluate('drawn')) as { count: number; took: number }
+    expect(count).toBeGreaterThan(1)
+    // Beside the drawings: the question, the start, the end, and the stored answer in their place.
+    expect(count).toBeLessThanOrEqual(took / 40 + 10)
+  })
+
+  it('that failed says why, with the way to the model', async () => {
+    const chat = await stage.makeChat({ llm_provider: 'anthropic' })
+    const page = await browser.open(origin, { path: viewOf(chat), expected: /400/ })
+    await ask(page, 'Hello?')
+    await page.locator('.failure').getByText('The provider "anthropic" has no credentials').waitFor()
+    await page.getByRole('link', { name: 'Set the model and its key' }).waitFor()
+    expect(await box(page).inputValue()).toBe('Hello?')
+    await expectAccessible(page, () => page.getByText('This was not answered', { exact: true }).waitFor())
+  })
+})
+
+describe('what others wrote', () => {
+  const hostile = [
+    '<img src=x onerror="alert(1)">',
+    '<script>alert(1)</script></script>',
+    '<svg/onload=alert(1)><iframe srcdoc="<script>alert(1)</script>"></iframe>',
+    '[click](javascript:alert(1)) [data](data:text/html,x) ![image](https://evil.example/pixel.png)',
+    '<a href="javascript:alert(1)">x</a> <style>@import url(https://evil.example/a.css)</style>',
+    '\u202Egnp.exe\u202C \u200B\uFEFF ﷽ Z̮̞̠͙͔ͅḀ̗̞͈̻̗Ḷ͙͎̯̹̞͓G̻O̭̗̮ 👩‍👩‍👧‍👦 𝕿𝖍𝖊',
+    '[ref]: javascript:alert(1)\n[ref]',
+    `${'x'.repeat(10_000)}`,
+    '&lt;script&gt;alert(1)&lt;/script&gt; {{constructor}} %0d%0a',
+  ]
+
+  it('runs nothing, fetches nothing and is shown as it is', async () => {
+    const chat = await stage.makeChat()
+    const page = await browser.open(origin, { path: viewOf(chat) })
+    stage.model.next({ stream: openaiText(...hostile.map(text => `${text}\n\n`)) })
+    await ask(page, hostile[0] ?? '')
+    const answer = page.locator('.answer')
+    await answer.getByText('<script>alert(1)</script></script>').waitFor()
+    await button(page, 'Answer again').waitFor()
+    expect(await answer.locator('img, script, iframe, svg:not(.icon), style').count()).toBe(0)
+    expect(
+      await answer.locator('a').evaluateAll(links => links.map(link => link.getAttribute('href'))),
+    ).toEqual(['https://evil.example/pixel.png', 'https://evil.example/a.css'])
+    await page.getByText('Image “image” at evil.example').waitFor()
+    await page.getByRole('link', { name: hostile[0] as string }).waitFor()
+    await expectAccessible(page, () => answer.getByText('[click](javascript:alert(1))').waitFor())
+  })
+})
+
+describe('without a model', () => {
+  let app: TestApp
+  beforeAll(async () => {
+    app = await buildApp({ environment: { DEV_USER: 'ada@example.com' } })
+  })
+  afterAll(() => app.close())
+
+  it('the view says so, and the retriever quotes documents', async () => {
+    const id = await makeAgent(app)
+    const address = await app.listen()
+    await uploadAndProcess(app, {
+      name: 'kiln.md',
+      content: 'The kiln is fired at 1280 degrees.',
+      agentId: id,
+    })
+    const page = await browser.open(address, { path: `/a/${id}/chat` })
+    await page.getByText('No language model is set.').waitFor()
+    await expectAccessible(page, () => page.getByText('No language model is set.').waitFor())
+    await ask(page, 'At how many degrees is the kiln fired?')
+    await page.getByText('built-in retriever', { exact: true }).waitFor()
+    await page.locator('.answer').getByText('fired at 1280 degrees').waitFor()
+    await eventually(async () => expect(await page.getByRole('article').count()).toBe(2))
+  })
+})
