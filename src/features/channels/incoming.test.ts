@@ -57,6 +57,7 @@ describe('a message', () => {
     expect(saidOnTelegram()).toEqual([usualAnswer])
     expect(await agent.conversations()).toEqual([])
     const conversations = await agent.conversations('telegram')
+    expect(conversations).toMatchObject([{ created_by: 'channel:telegram' }])
     expect(conversations).toMatchObject([{ title: 'Hello', channel: 'telegram', messageCount: 2 }])
     expect(await talk()).toEqual([
       ['user', 'Hello'],

@@ -351,7 +351,7 @@ describe('a callback', () => {
     const { body } = await stage.app.call<{ messages: unknown[] }>('GET', path)
     expect(body).toMatchObject({
       messages: [
-        { role: 'user', content: 'What is new?' },
+        { role: 'user', content: 'What is new?', created_by: `schedule:${id}` },
         { role: 'assistant' },
         { role: 'user', content: 'What is new?' },
         { role: 'assistant' },

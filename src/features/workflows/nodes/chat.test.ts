@@ -128,7 +128,10 @@ describe('a question in a conversation', () => {
       'And now?',
       usualAnswer,
     ])
-    expect(body.messages[2]?.metadata).toMatchObject({ tainted: true })
+    expect(body.messages[2]).toMatchObject({
+      metadata: { tainted: true },
+      created_by: expect.stringMatching(/^workflow:./),
+    })
   })
 
   it('waits while the conversation is locked', async () => {
