@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -69,6 +69,25 @@ const prepareFiles: Plugin = {
   },
 }
 
+/**
+ * What pdf.js loads when a document needs it: maps of characters, fonts, and decoders of images. Its version is in their
+ * address, since they keep their names.
+ */
+const pdfFiles: Plugin = {
+  name: 'agentstead:pdf',
+  async writeBundle() {
+    const folder = new URL('..', import.meta.resolve('pdfjs-dist'))
+    const { version } = JSON.parse(await readFile(new URL('package.json', folder), 'utf8')) as {
+      version: string
+    }
+    for (const name of ['cmaps', 'standard_fonts', 'wasm'])
+      await cp(new URL(name, folder), join(output, `assets/pdf-${version}`, name), {
+        recursive: true,
+        filter: path => !/\.wasm$|quickjs/.test(path),
+      })
+  },
+}
+
 const options: InlineConfig = {
   root,
   configFile: false,
@@ -84,7 +103,7 @@ const options: InlineConfig = {
     watch: process.argv.includes('--watch') ? {} : null,
     manifest: 'manifest.json',
   },
-  plugins: [prepareFiles],
+  plugins: [pdfFiles, prepareFiles],
 }
 
 async function loadBuilder() {

@@ -8,6 +8,8 @@ export interface Parts {
   /** A document in a panel, with a passage of it marked: what an answer rests on. */
   document: {
     sourceId: string
+    /** Of the passage: one that is gone was read again since, and may stand elsewhere. */
+    id?: string
     /** The page of a source with several addresses, as the passage's metadata has it. */
     url?: string | null
     /** The page of a PDF, counted from 1. */

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { chunkingBounds, chunkingMethods, defaultChunking } from '#documents/chunking/chunking-options.ts'
+import type { DocumentText } from '#features/knowledge/document-text.service.ts'
 import { maxTextLength } from '#features/knowledge/document-text.service.ts'
 import { filterBy, listParameters } from '#platform/http/lists/list-query.ts'
 
@@ -131,6 +132,7 @@ export const textQuery = Type.Object({
   ),
 })
 export type TextQuery = Static<typeof textQuery>
+export type SourceText = DocumentText
 
 /** How a new source is to be chunked; that an overlap fits its size is checked by `chunking-form.ts`. */
 export const chunkingWishes = {

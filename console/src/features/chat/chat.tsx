@@ -70,6 +70,7 @@ export default function Chat() {
           key={cited.id}
           name="document"
           sourceId={cited.source_id}
+          id={cited.id}
           url={cited.url ?? null}
           page={cited.page}
           start={cited.start}
