@@ -1,12 +1,12 @@
-import type { Static, TSchema } from 'typebox'
+import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { orNull } from '#platform/own-schemas.ts'
 
 /*
  * Session: the sign-in of one browser, known by a cookie. Link: signs a person in once. Account: a person at the identity
  * provider. Invitation: a link that also gives roles.
  */
 
-const orNull = <Of extends TSchema>(schema: Of) => Type.Union([schema, Type.Null()])
 const time = Type.String({ format: 'date-time' })
 const user = Type.Object({ email: Type.String(), name: orNull(Type.String()) })
 
@@ -14,7 +14,7 @@ export const meSchema = Type.Object(
   {
     user: orNull(user),
     /** How the caller is known; null for callers without a user. */
-    via: orNull(Type.Enum(['gateway', 'dev_user', 'key', 'session'])),
+    via: orNull(Type.String({ description: '`gateway`, `dev_user`, `key` or `session`.' })),
     public_access: Type.Enum(['full', 'chat', 'read']),
     version: Type.String(),
   },

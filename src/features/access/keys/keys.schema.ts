@@ -62,7 +62,7 @@ export const keySchema = Type.Object(
     id: Type.String(),
     name: Type.String(),
     role: orNull(Type.String()),
-    agents: Type.Union([Type.Array(Type.String()), Type.Null()]),
+    agents: orNull(Type.Array(Type.String())),
     rate_per_minute: orNull(Type.Integer()),
     hint: Type.String({ description: 'The last four characters of the key.' }),
     creator: Type.String({

@@ -43,10 +43,12 @@ export function createKeysService({
   const find = async (scope: KeyScope, id: string) => required(await repository.find(scope, id), 'API key')
 
   /** The columns of what a body says. Throws VALIDATION_ERROR for an end in the past, or an agent out of reach. */
-  async function columnsOf({ expires_at, agents, role, ...given }: KeyChanges, by: Asked, former?: KeyRow) {
-    await requireReach(agents ?? [], by)
+  async function columnsOf(changes: KeyChanges, by: Asked, former?: KeyRow) {
+    const { name, role, rate_per_minute, expires_at, agents } = changes
+    await requireReach(access, agents ?? [], by)
     const columns = {
-      ...given,
+      ...(name !== undefined && { name }),
+      ...(rate_per_minute !== undefined && { rate_per_minute }),
       ...(role !== undefined && { role }),
       ...(expires_at !== undefined && { expires_at: expires_at && endOf(expires_at, former, clock) }),
       ...(agents !== undefined && { agents: agents && JSON.stringify(agents) }),
@@ -55,18 +57,8 @@ export function createKeysService({
     return columns
   }
 
-  async function requireReach(agents: readonly string[], by: Asked): Promise<void> {
-    for (const id of agents)
-      try {
-        await access.permissionOn(id, by)
-      } catch (error) {
-        if (error instanceof AccessDenied || error instanceof AppError)
-          throw invalid('agents', `"${id}" is no agent that you can reach`)
-        throw error
-      }
-  }
-
   async function change(row: KeyRow, changes: Partial<KeyRow>): Promise<KeyRow> {
+    if (Object.keys(changes).length === 0) return row
     const isChanged = await repository.change(row, changes).finally(identification.forget)
     if (!isChanged) throw conflict('This API key has just been revoked or rotated. Read it again.')
     return { ...row, ...changes }
@@ -157,4 +149,19 @@ function toKey({ agents, ...row }: KeyRow, clock: Clock): Key {
     agents: agents === null ? null : JSON.parse(agents),
     state: row.revoked_at === null ? ended : 'revoked',
   }
+}
+
+async function requireReach(
+  access: Dependencies['access'],
+  agents: readonly string[],
+  by: Asked,
+): Promise<void> {
+  for (const id of agents)
+    try {
+      await access.permissionOn(id, by)
+    } catch (error) {
+      if (error instanceof AccessDenied || error instanceof AppError)
+        throw invalid('agents', `"${id}" is no agent that you can reach`)
+      throw error
+    }
 }
