@@ -76,7 +76,9 @@ async function readOperations(): Promise<Operation[]> {
     'GET',
     '/openapi.json',
   )
-  return Object.entries(body.paths).flatMap(([path, methods]) =>
+  // Its answer lasts as long as its reader stays.
+  const { '/api/agents/{id}/events': _, ...paths } = body.paths
+  return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { parameters = [], requestBody }]) => ({
       method: method.toUpperCase(),
       path,

@@ -60,13 +60,24 @@ async function status(headers: Headers, method = 'GET', path = `/api/agents/${ag
 }
 
 it('a key takes no fields but its own, whatever else is sent', async () => {
-  const foreign = { creator: 'owner@example.com', agent_id: 'default', hash: 'x', revoked_at: null, id: 'mine', surprise: {} }
+  const foreign = {
+    creator: 'owner@example.com',
+    agent_id: 'default',
+    hash: 'x',
+    revoked_at: null,
+    id: 'mine',
+    surprise: {},
+  }
   const made = await makeKey(admin, { role: 'viewer', ...foreign }, agentId)
   expect(made).toMatchObject({ creator: 'admin@example.com', state: 'active' })
   expect(made.id).not.toBe('mine')
   expect(await status(bearer(made.key))).toBe(200)
   const path = `/api/agents/${agentId}/keys/${made.id}`
-  for (const body of [{ hash: 'x', agent_id: 'default', previous_hash: 'y' }, { surprise: {} }, { name: 'New', revoked_at: 'x' }])
+  for (const body of [
+    { hash: 'x', agent_id: 'default', previous_hash: 'y' },
+    { surprise: {} },
+    { name: 'New', revoked_at: 'x' },
+  ])
     expect(await status(admin, 'PUT', path, body)).toBe(200)
   expect(await status(admin, 'PUT', path, { creator: 'owner@example.com' })).toBe(400)
   expect(await status(bearer(made.key))).toBe(200)

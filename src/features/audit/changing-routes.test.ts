@@ -12,7 +12,8 @@ const calledElsewhere = new Set(
   createCheckout createCharge refundCharge resolveTransaction decideApproval testChannel connectTelegram registerMcpServer
   approveMcpServerTools removeMcpServer retryWebhookDelivery retryExecution terminateExecution resumeNode crawlWebsite
   refreshSource importOpenApiTools deleteMessage mergeContacts setClusterCredentials deleteTool sellPaidResource
-  deletePaidResource createMyKey updateMyKey rotateMyKey revokeMyKey`.split(/\s+/),
+  deletePaidResource createMyKey updateMyKey rotateMyKey revokeMyKey
+  redeemLink signOut endSessions endSession createInvitation withdrawInvitation`.split(/\s+/),
 )
 
 const trigger = { nodes: [{ id: 'start', type: 'trigger', data: {} }], edges: [] }

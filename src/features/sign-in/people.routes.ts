@@ -39,7 +39,7 @@ export function registerPeopleRoutes(app: App, { sessions, invitations, baseUrl 
     handle: ({ caller, params }) => sessions.end(emailOf(caller), params.sessionId),
   })
   routes.create('/invitations', {
-    ...{ ...config, name: 'invite', summary: "Create an invitation to the caller's agents" },
+    ...{ ...config, name: 'createInvitation', summary: "Create an invitation to the caller's agents" },
     description: 'Its link works once, for seven days. Only owners of an agent invite people to it.',
     ...{ body: newInvitationSchema, answer: createdInvitationSchema, audit: 'refusals' as const },
     handle: request =>
