@@ -271,8 +271,10 @@ it('the example of each body can be sent as it is', async () => {
     for (const [method, { requestBody }] of Object.entries(methods)) {
       const media = requestBody?.content['application/json']
       if (media === undefined) continue
-      // Tests reach this machine only.
-      const payload = JSON.stringify(media.example).replaceAll(/https:\/\/[\w.]+/g, elsewhere.url)
+      // Tests reach this machine only, and its caller owns this agent only.
+      const payload = JSON.stringify(media.example)
+        .replaceAll(/https:\/\/[\w.]+/g, elsewhere.url)
+        .replace('"id":"default"', `"id":"${agentId}"`)
       const to = path.replace('{id}', agentId).replaceAll(/\{\w+\}/g, 'none')
       const { status, body } = await app.call(method.toUpperCase(), to, { payload, headers })
       // Nothing is there under a made-up id, the payment provider knows nobody without a key, and no link has the token.
