@@ -7,6 +7,8 @@ import { orNull } from '#platform/own-schemas.ts'
  * provider. Invitation: a link that also gives roles.
  */
 
+const vias = ['gateway', 'dev_user', 'key', 'session'] as const
+type Via = (typeof vias)[number]
 const time = Type.String({ format: 'date-time' })
 const user = Type.Object({ email: Type.String(), name: orNull(Type.String()) })
 
@@ -14,7 +16,7 @@ export const meSchema = Type.Object(
   {
     user: orNull(user),
     /** How the caller is known; null for callers without a user. */
-    via: orNull(Type.String({ description: '`gateway`, `dev_user`, `key` or `session`.' })),
+    via: Type.Unsafe<Via | null>({ type: ['string', 'null'], enum: [...vias, null] }),
     public_access: Type.Enum(['full', 'chat', 'read']),
     version: Type.String(),
   },
