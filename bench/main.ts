@@ -38,6 +38,7 @@ const benchmarks = [
   'openapi',
   'browser',
   'browser-live',
+  'console-chat',
   'large-owner',
   'retrieval',
   'answers',

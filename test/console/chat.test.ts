@@ -1,14 +1,15 @@
 /** The chat of the console, in the real browser on the real service with a model server behind it. */
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { putMessage } from '#features/chat/messages.repository.ts'
-import { makeAgent } from '#test/support/agents.ts'
+import { giveRole, makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import { heldStream } from '#test/support/chat-model.ts'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
+import { startGateway } from '#test/support/gateway.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
 import type { ConsoleBrowser } from './console-browser.ts'
@@ -301,4 +302,62 @@ describe('without a model', () => {
     await page.locator('.answer').getByText('fired at 1280 degrees').waitFor()
     await eventually(async () => expect(await page.getByRole('article').count()).toBe(2))
   })
+})
+
+it('roles see and do what they may', async () => {
+  const gateway = await startGateway()
+  onTestFinished(() => gateway.close())
+  const app = await buildApp({ environment: gateway.environment })
+  onTestFinished(() => app.close())
+  const address = await app.listen()
+  const [owner, viewer, chatter] = await Promise.all(
+    ['ada', 'vera', 'chas'].map(name => gateway.headers(`${name}@example.com`)),
+  )
+  const id = await makeAgent(app, { headers: owner ?? {} })
+  const chat = `/api/agents/${id}/chat`
+  for (const [role, email] of [
+    ['viewer', 'vera'],
+    ['chat', 'chas'],
+  ] as const)
+    await giveRole(app, id, { email: `${email}@example.com`, role, headers: owner ?? {} })
+  for (const [headers, content] of [
+    [owner, 'Hello from Ada'],
+    [chatter, 'Hello from Chas'],
+  ] as const)
+    await app.call('POST', chat, { body: { content }, headers: headers ?? {} })
+
+  const reading = await browser.open(address, { path: `/a/${id}/chat`, headers: viewer ?? {} })
+  await reading.getByText('You may read here.').waitFor()
+  const rows = reading.getByRole('navigation', { name: 'Conversations' }).getByRole('link')
+  await expect.poll(() => rows.allInnerTexts()).toHaveLength(2)
+  expect(await rows.first().innerText()).toContain('by chas@example.com')
+  await rows.first().click()
+  await reading.getByRole('heading', { name: /chas@example.com/ }).waitFor()
+  for (const name of [/^Delete/, 'Answer again', 'New conversation'])
+    expect(await reading.getByRole('button', { name }).count()).toBe(0)
+  expect(await box(reading).count()).toBe(0)
+
+  const talking = await browser.open(address, { path: `/a/${id}/chat`, headers: chatter ?? {} })
+  const own = talking.getByRole('navigation', { name: 'Conversations' }).getByRole('link')
+  await talking.getByRole('link', { name: /Hello from Chas/ }).click()
+  await button(talking, 'Answer again').waitFor()
+  expect(await own.allInnerTexts()).toHaveLength(2)
+  expect(await talking.getByRole('button', { name: /^Delete/ }).count()).toBe(0)
+  await ask(talking, 'And again')
+  await expect.poll(() => talking.getByRole('article').count()).toBe(4)
+})
+
+it('opens with at most three requests', async () => {
+  const chat = await stage.makeChat()
+  const conversation = await converse(chat, 'Hello?')
+  const page = await browser.open(origin, { path: `/a/${agentIn(chat)}/agents` })
+  await page.getByRole('table').waitFor()
+  const sent: string[] = []
+  page.on('request', request => sent.push(request.url()))
+  await page.getByRole('link', { name: 'Chat' }).click()
+  await page.getByRole('link', { name: /Hello/ }).click()
+  await button(page, 'Answer again').waitFor()
+  const calls = sent.filter(url => url.includes('/api/')).map(url => new URL(url).pathname.split('/chat')[1])
+  expect(calls.toSorted()).toEqual(['', '/conversations', '/models'])
+  expect(conversation).toBeTruthy()
 })

@@ -219,8 +219,7 @@ export function LiveTurn({ turn, onCite }: { turn: Turn; onCite: Cite }) {
         <Steps steps={answer.steps} isOver={false} />
         <div className="answer">
           <KnownHosts value={hosts}>
-            <Markdown blocks={blocks.settled} />
-            <Markdown blocks={blocks.open} />
+            <Markdown blocks={[...blocks.settled, ...blocks.open]} />
           </KnownHosts>
         </div>
         {isComing && <p className="coming">{t[state]}</p>}

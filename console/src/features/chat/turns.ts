@@ -1,5 +1,6 @@
 import { open } from '#console/api/client.ts'
-import { ApiError } from '#console/api/errors.ts'
+import { onReconnect } from '#console/api/connection.ts'
+import { ApiError, Unreachable } from '#console/api/errors.ts'
 import { readEvents } from '#console/api/event-stream.ts'
 import { invalidate, queryClient } from '#console/api/query.ts'
 import type { ApiRequest } from '#console/api/request.ts'
@@ -150,12 +151,22 @@ const replace = (next: Turn) => turns.set(turns.get().map(turn => (turn.id === n
 async function settle(turn: Turn, { conversationId, state }: Answer): Promise<void> {
   const stored = conversationId ?? turn.conversationId
   void invalidate([`${turn.chat}/conversations`])
-  if (stored !== undefined)
-    await queryClient.fetchQuery({ ...threadQuery(turn.chat, stored), staleTime: 0 }).catch(() => {})
+  if (stored !== undefined) await fetchThread(turn.chat, stored)
   if (state !== 'failed' || conversationId !== undefined) return dismiss(turn.id)
   const key = draftKey(turn.chat, turn.conversationId)
   if (turn.question !== undefined && !drafts.get()[key]) setDraft(key, turn.question)
   turns.set([...turns.get()])
+}
+
+/** Fetches the messages, as soon as the server can be reached. */
+async function fetchThread(chat: string, conversationId: string): Promise<void> {
+  try {
+    await queryClient.fetchQuery(threadQuery(chat, conversationId))
+  } catch (error) {
+    if (!(error instanceof Unreachable)) return
+    await new Promise<void>(resolve => onReconnect(resolve))
+    await fetchThread(chat, conversationId)
+  }
 }
 
 /** Draws an answer by a timer, so that hidden tabs go on, too. */
