@@ -9,9 +9,9 @@ import { get } from './request.ts'
 /** Who calls, how they are known, and what callers without a user may do on `default`. */
 export type Caller = Static<typeof meSchema>
 
-/** Asked once, when the console is opened. */
+/** Asked once, when the console is opened: its key is no path, since no change of an agent changes it. */
 export const callerQuery = queryOptions({
-  queryKey: ['/api/auth/me'],
+  queryKey: ['caller'],
   staleTime: Number.POSITIVE_INFINITY,
   queryFn: async () => {
     const caller = await send(get<Caller>('/api/auth/me'), { isShown: false })

@@ -21,31 +21,39 @@ const nearPx = 48
 function useEnd() {
   const scroller = useRef<HTMLElement>(null)
   const follows = useRef(true)
+  const last = useRef({ height: 0, client: 0, top: 0 })
   const [isAtEnd, setAtEnd] = useState(true)
-  const toEnd = useCallback(() => scroller.current?.scrollTo({ top: scroller.current.scrollHeight }), [])
+
+  const look = useCallback((hasGrown: boolean) => {
+    const element = scroller.current
+    if (element === null) return
+    const { scrollHeight: height, scrollTop: top, clientHeight: client } = element
+    // What has grown since the last look must not count as scrolled.
+    const wasNear = follows.current && last.current.height - top - last.current.client <= nearPx
+    follows.current = wasNear || height - top - client <= nearPx
+    setAtEnd(follows.current)
+    if (!hasGrown) return
+    const movesUp = top < last.current.top && height >= last.current.height
+    if (follows.current && !movesUp) element.scrollTo({ top: height })
+    last.current = { height, client, top: element.scrollTop }
+  }, [])
+
   useLayoutEffect(() => {
     const element = scroller.current
     const content = element?.firstElementChild
     if (!element || !content) return
-    const stay = () => {
-      if (follows.current) toEnd()
-    }
-    const watch = new ResizeObserver(stay)
+    const watch = new ResizeObserver(() => look(true))
     watch.observe(content)
     watch.observe(element)
-    stay()
+    look(true)
     return () => watch.disconnect()
-  }, [toEnd])
-  const lastTop = useRef(0)
-  const onScroll = () => {
-    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = scroller.current ?? {}
-    const isNear = scrollHeight - scrollTop - clientHeight <= nearPx
-    // Only a person scrolls up; further away from the end without that is new content.
-    if (isNear || scrollTop < lastTop.current) follows.current = isNear
-    lastTop.current = scrollTop
-    setAtEnd(follows.current)
+  }, [look])
+
+  const toEnd = () => {
+    follows.current = true
+    scroller.current?.scrollTo({ top: scroller.current.scrollHeight })
   }
-  return { scroller, isAtEnd, toEnd, onScroll }
+  return { scroller, isAtEnd, toEnd, onScroll: () => look(false) }
 }
 
 interface MessagesProps {
@@ -91,7 +99,13 @@ export function Messages({ conversationId, turns, running, isElsewhere, onCite }
   if (error && data === undefined) return <Problem error={error} />
   const mayAnswer = agent.may('talk') && running === undefined && !isElsewhere
   return (
-    <section ref={scroller} className="scroller" aria-label={t.conversation} tabIndex={0} onScroll={onScroll}>
+    <section
+      ref={scroller}
+      className={`scroller${isAtEnd ? ' at-end' : ''}`}
+      aria-label={t.conversation}
+      tabIndex={0}
+      onScroll={onScroll}
+    >
       <div className="messages">
         {data?.hasEarlier && <Earlier onReach={() => void showEarlier()} />}
         {messages.map((message, at) => {
