@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
-import { makePdf } from '#test/support/documents.ts'
+import { makePdf, makeVerticalPdf } from '#test/support/documents.ts'
 import { page as pageOf, startSite } from '#test/support/site-server.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
 import type { ConsoleBrowser } from './console-browser.ts'
@@ -46,7 +46,7 @@ beforeAll(async () => {
   pdf = await uploadAndProcess(app, { name: 'manual.pdf', content: makePdf(pages), agentId })
   await uploadAndProcess(app, {
     name: `${hostile}.md`,
-    content: `# ${hostile}\n\n${hostile} herring\n\n${'x'.repeat(10_000)}`,
+    content: `# ${hostile}\n\n${hostile} stoneware\n\n${'x'.repeat(10_000)}`,
     agentId,
   })
 })
@@ -83,7 +83,7 @@ describe('each view is accessible, in both themes, wide, on a phone and at 320 p
   })
 
   it('the question tester', async () => {
-    const page = await open('/test?q=herring')
+    const page = await open('/test?q=stoneware')
     await expectAccessible(page, () => page.getByText('1 passage', { exact: true }).waitFor())
   })
 })
@@ -162,6 +162,18 @@ it('a website is crawled, and its failed pages are named', async () => {
   await panel(page).locator('mark').getByText('Herring is sold', { exact: false }).waitFor()
 })
 
+it('a PDF whose letters need a map that it does not hold is drawn and marked', async () => {
+  const lines = [
+    { text: '窯は千二百八十度で', x: 500, y: 800 },
+    { text: '九時間焼かれます。', x: 480, y: 800 },
+  ]
+  const id = await uploadAndProcess(app, { name: 'kama.pdf', content: makeVerticalPdf(lines), agentId })
+  const page = await open(`/${id}`)
+  await page.getByRole('button', { name: 'Open passage 1 in the document' }).click()
+  await page.getByText('100% of the passage found').waitFor()
+  expect(await marks(page).count()).toBe(2)
+})
+
 describe('a passage that is not certainly there is not marked, and this is said', () => {
   it('on a page of a PDF that draws something else', async () => {
     const value = `Glazes of last year were ${'celadon and temmoku and shino '.repeat(8)}`
@@ -194,7 +206,7 @@ describe('a passage that is not certainly there is not marked, and this is said'
 })
 
 it('names and texts of others run nothing and are shown as they are', async () => {
-  const page = await open('/test?q=herring')
+  const page = await open('/test?q=stoneware')
   await page.getByRole('heading', { name: hostile, exact: false }).waitFor()
   await openPassage(page)
   await panel(page).locator('mark').getByText('<img src=x onerror=alert(1)>', { exact: false }).waitFor()

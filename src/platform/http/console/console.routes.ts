@@ -23,6 +23,9 @@ const consolePolicy = [
   'trusted-types agentstead',
 ].join('; ')
 
+/** Of scripts that run in a worker, which has the policy of its own file: it loads maps, fonts and decoders beside it. */
+const assetPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
+
 const permissions = 'camera=(), microphone=(), geolocation=()'
 const open = { area: 'generic', access: 'open', limit: 'none' } as const
 
@@ -71,6 +74,7 @@ export function registerConsoleRoutes(app: App, dependencies: Dependencies): voi
       handler: async (request, reply) => {
         const file = await read(request.url.split('?')[0]?.slice(1) ?? '', request)
         if (file === undefined) throw notFound('File')
+        if (url === '/assets/*') reply.header('Content-Security-Policy', assetPolicy)
         return sendFile(reply, file, url === '/assets/*' ? forAYear : undefined)
       },
     })
