@@ -48,7 +48,6 @@ export const additions = [
   { route: 'GET /api/invitations', area: 'agents', why: 'They see who has not come yet.' },
   { route: 'DELETE /api/invitations/{invitationId}', area: 'agents', why: 'They withdraw an invitation.' },
   { route: 'GET /sign-in', why: 'A person signs in.' },
-  { route: 'GET /sign-in/page.js', why: 'That page loads its script from here.' },
   {
     route: 'GET /api/agents/{id}/audit',
     area: 'agents',

@@ -8,7 +8,7 @@ import { useModal } from '#console/ui/dialog.tsx'
 import { Icon } from '#console/ui/icon.tsx'
 import { useAgent } from './agent.tsx'
 import type { Overlay } from './agent-frame.tsx'
-import { features, railViews } from './feature.ts'
+import { features, isFor, railViews } from './feature.ts'
 
 interface CommandsProps {
   onClose(): void
@@ -26,7 +26,7 @@ export function Commands({ onClose, onOpen }: CommandsProps) {
   const places = railViews.map(view => ({ ...view, id: view.path, to: view.path, icon: view.rail.icon }))
   const commands = features.flatMap(feature => feature.commands ?? [])
   const options = [...places, ...commands]
-    .filter(({ needs }) => agent.may(needs))
+    .filter(one => isFor(agent, one))
     .map(({ id, title, icon, to }) => ({
       id,
       label: title[chosen],

@@ -79,4 +79,8 @@ export const railGroups = groups.map(group => ({
     .filter(({ rail }) => rail.group === group)
     .toSorted((one, other) => one.rail.order - other.rail.order),
 }))
+/** What a caller meets of an agent: the role `chat` sees chat alone, though some views need no ability. */
+export const isFor = (agent: Agent, { needs }: Pick<View, 'needs'>) =>
+  agent.may(needs) && (needs !== 'any' || agent.may('read'))
+
 export const railViews = railGroups.flatMap(group => group.views)

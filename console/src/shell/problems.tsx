@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query'
 import type { ErrorComponentProps } from '@tanstack/react-router'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { callerQuery } from '#console/api/caller.ts'
 import { onReconnect } from '#console/api/connection.ts'
 import { Unreachable } from '#console/api/errors.ts'
 import { frameText } from '#console/i18n/frame-text.ts'
@@ -8,6 +10,7 @@ import { useText } from '#console/i18n/text.ts'
 import { LinkButton } from '#console/ui/button.tsx'
 import { Empty, Problem } from '#console/ui/empty.tsx'
 import type { View } from './feature.ts'
+import { signInAddress } from './sign-in.ts'
 import { useTitle } from './title.ts'
 
 export function NotFound() {
@@ -21,10 +24,16 @@ export function NotFound() {
 
 export function NoAgent() {
   const t = useText(frameText)
+  const caller = useQuery(callerQuery).data
   return (
     <main id="main">
       <Empty title={t.notFound} text={t.noAgent}>
         <LinkButton to="/">{t.home}</LinkButton>
+        {caller?.user === null && (
+          <a className="btn primary" href={signInAddress()}>
+            {t.signIn}
+          </a>
+        )}
       </Empty>
     </main>
   )

@@ -7,10 +7,12 @@ import { useText } from '#console/i18n/text.ts'
 import { Button } from '#console/ui/button.tsx'
 import { useModal } from '#console/ui/dialog.tsx'
 import { Icon } from '#console/ui/icon.tsx'
+import { toastError } from '#console/ui/toast.tsx'
 import { useAgent } from './agent.tsx'
 import { AgentSwitch } from './agent-switch.tsx'
 import type { View } from './feature.ts'
-import { railGroups } from './feature.ts'
+import { isFor, railGroups } from './feature.ts'
+import { signInAddress, signOut } from './sign-in.ts'
 import { useTitle } from './title.ts'
 
 export function Rail() {
@@ -42,7 +44,6 @@ export function Drawer({ onClose }: { onClose(): void }) {
 function RailContent() {
   const t = useText(frameText)
   const agent = useAgent()
-  const caller = useQuery(callerQuery).data
   return (
     <>
       <Link to="/" className="brand">
@@ -52,7 +53,7 @@ function RailContent() {
       <AgentSwitch />
       <nav aria-label={t.views}>
         {railGroups.map(({ group, views }) => {
-          const shown = views.filter(({ needs }) => agent.may(needs))
+          const shown = views.filter(view => isFor(agent, view))
           if (shown.length === 0) return null
           return (
             <section key={group} aria-label={t.groups[group]}>
@@ -68,8 +69,27 @@ function RailContent() {
           )
         })}
       </nav>
-      <p className="who">{caller?.user?.email ?? t.notSignedIn}</p>
+      <Who />
     </>
+  )
+}
+
+/** The caller, with the way in or out. */
+function Who() {
+  const t = useText(frameText)
+  const { home } = useAgent()
+  const caller = useQuery(callerQuery).data
+  if (caller === undefined) return null
+  return (
+    <div className="who">
+      {caller.user ? <Link to={`${home}/account`}>{caller.user.email}</Link> : t.notSignedIn}
+      {caller.via === null && <a href={signInAddress()}>{t.signIn}</a>}
+      {caller.via === 'session' && (
+        <button type="button" className="link" onClick={() => void signOut().catch(toastError)}>
+          {t.signOut}
+        </button>
+      )}
+    </div>
   )
 }
 

@@ -11,7 +11,7 @@ import { loadTexts } from '#console/i18n/text.ts'
 import { loadAgent, useAgent } from './agent.tsx'
 import { AgentFrame } from './agent-frame.tsx'
 import type { Page, View } from './feature.ts'
-import { pages, railViews, views } from './feature.ts'
+import { isFor, pages, railViews, views } from './feature.ts'
 import { NeedsRole, NotFound, ViewProblem } from './problems.tsx'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
@@ -37,7 +37,7 @@ const agentStart = createRoute({ getParentRoute: () => agentRoute, path: '/', co
 /** The first view that the caller may see. */
 function FirstView() {
   const agent = useAgent()
-  const view = railViews.find(({ needs }) => agent.may(needs))
+  const view = railViews.find(one => isFor(agent, one))
   return view === undefined ? <NotFound /> : <Navigate to={`${agent.home}/${view.path}`} replace />
 }
 

@@ -4,7 +4,7 @@ import { language, useText } from '#console/i18n/text.ts'
 import { Dialog } from '#console/ui/dialog.tsx'
 import { CheckField } from '#console/ui/field.tsx'
 import { useAgent } from './agent.tsx'
-import { railViews } from './feature.ts'
+import { isFor, railViews } from './feature.ts'
 import { singleKeys } from './preferences.ts'
 
 /** The list of shortcuts, and the switch for those of single letters. */
@@ -13,7 +13,7 @@ export function Shortcuts({ onClose }: { onClose(): void }) {
   const chosen = useStore(language)
   const isOn = useStore(singleKeys) !== 'off'
   const agent = useAgent()
-  const places = railViews.filter(({ needs, rail }) => rail.key !== undefined && agent.may(needs))
+  const places = railViews.filter(view => view.rail.key !== undefined && isFor(agent, view))
   const rows = [
     { keys: 'Ctrl K', text: t.shortcutsOf.commands },
     { keys: 'Ctrl Enter', text: t.shortcutsOf.run },

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useAgent } from './agent.tsx'
 import type { Overlay } from './agent-frame.tsx'
-import { railViews } from './feature.ts'
+import { isFor, railViews } from './feature.ts'
 import { singleKeys } from './preferences.ts'
 
 /** After G, the letter of a view counts for so long, in milliseconds. */
@@ -26,7 +26,7 @@ export function useShortcuts(onOpen: (overlay: Overlay) => void): void {
       if (key === '?') onOpen('shortcuts')
       const isSecond = at - pressedG < secondKeyMs
       pressedG = key === 'g' ? at : 0
-      const view = railViews.find(({ rail, needs }) => rail.key === key && agent.may(needs))
+      const view = railViews.find(one => one.rail.key === key && isFor(agent, one))
       if (isSecond && view) void navigate({ to: `${agent.home}/${view.path}` })
     }
     addEventListener('keydown', press)

@@ -28,6 +28,16 @@ export function CopyCurl({ request }: { request(): ApiRequest }) {
   return <CopyButton label={t.copyCurl} text={() => curl(request(), location.origin, calledVia.get())} />
 }
 
+/** One value that is entered elsewhere, such as an address or a key, with the button that copies it. */
+export function CopyLine({ text, label }: { text: string; label: string }) {
+  return (
+    <section className="copy-line" aria-label={label}>
+      <code>{text}</code>
+      <CopyButton text={() => text} />
+    </section>
+  )
+}
+
 const maxShown = 20_000
 
 /** Text of a program or a value, cut to what can be shown at once; it scrolls within itself. */

@@ -7,7 +7,7 @@ import { useText } from '#console/i18n/text.ts'
 import { Button } from './button.tsx'
 import { CopyCurl } from './code.tsx'
 import type { JsonSchema, Values } from './schema.ts'
-import { initialValues, readValues } from './schema.ts'
+import { initialValues, readValues, withoutSecrets } from './schema.ts'
 import { SchemaFields } from './schema-fields.tsx'
 
 interface SchemaFormProps {
@@ -41,6 +41,7 @@ export function SchemaForm(props: SchemaFormProps) {
     setProblem(undefined)
     try {
       await onSubmit(read.values)
+      setDraft(now => withoutSecrets(schema, now))
     } catch (error) {
       const field = error instanceof ApiError ? error.field : undefined
       setProblem({ field, message: error instanceof Error ? error.message : String(error) })

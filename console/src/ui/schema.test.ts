@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from './schema.ts'
-import { initialValues, kindOf, readValues } from './schema.ts'
+import { changedValues, initialValues, kindOf, readValues, withoutSecrets } from './schema.ts'
 
 describe('a form of a JSON Schema', () => {
   it.each<[JsonSchema, string]>([
@@ -52,5 +52,33 @@ describe('a form of a JSON Schema', () => {
     expect(readValues(schema, { ...initialValues(schema), free: '{a' })).toEqual({ field: 'free' })
     expect(readValues(schema, { ...initialValues(schema), count: 'many' })).toEqual({ field: 'count' })
     expect(readValues(schema, { ...initialValues(schema), inner: { more: '[' } })).toEqual({ field: 'inner' })
+  })
+})
+
+describe('what a form changes', () => {
+  const schema: JsonSchema = {
+    properties: {
+      text: { type: 'string' },
+      isOn: { type: 'boolean', default: false },
+      rule: { type: 'object', properties: { mode: { type: 'string' } } },
+      key: { type: 'string', writeOnly: true },
+    },
+  }
+  it.each<[object, object, object]>([
+    [{}, {}, {}],
+    [{}, { isOn: false }, {}],
+    [{ text: 'a' }, { text: 'a', isOn: true }, { isOn: true }],
+    [{ text: 'a', isOn: true }, { text: 'b', isOn: true }, { text: 'b' }],
+    [{ text: 'a' }, { isOn: false }, { text: null }],
+    [{ rule: { mode: 'limit' } }, { rule: { mode: 'limit' } }, {}],
+    [{ rule: { mode: 'limit' } }, {}, { rule: null }],
+    [{ key: 'k' }, { key: 'k' }, { key: 'k' }],
+    [{ other: 1 }, {}, {}],
+  ])('%j becomes %j by %j', (before, now, changes) => {
+    expect(changedValues(schema, { ...before }, { ...now })).toEqual(changes)
+  })
+
+  it('keeps no secret that was sent', () => {
+    expect(withoutSecrets(schema, { text: 'a', key: 'k' })).toEqual({ text: 'a', key: '' })
   })
 })

@@ -1,8 +1,8 @@
 /** The part of JSON Schema that forms understand; everything else is edited as JSON. */
 export interface JsonSchema {
   type?: string | readonly string[]
-  title?: string
-  description?: string
+  title?: string | undefined
+  description?: string | undefined
   properties?: Readonly<Record<string, JsonSchema>>
   required?: readonly string[]
   items?: JsonSchema
@@ -71,6 +71,12 @@ function draftOf(schema: JsonSchema, value: unknown): DraftValue {
   return kind === 'json' || typeof value !== 'string' ? JSON.stringify(value, undefined, 2) : value
 }
 
+/** Once a secret was sent, no form keeps it. */
+export function withoutSecrets(schema: JsonSchema, draft: Draft): Draft {
+  const secrets = propertiesOf(schema).filter(([, { writeOnly }]) => writeOnly)
+  return { ...draft, ...Object.fromEntries(secrets.map(([name]) => [name, ''])) }
+}
+
 type Read = { values: Values } | { field: string }
 
 /** The values that a draft stands for, without those left empty; or the field that is no JSON. */
@@ -83,6 +89,18 @@ export function readValues(schema: JsonSchema, draft: Draft): Read {
     if (value !== undefined && (isRequired || !isEmpty(value))) values[name] = value
   }
   return { values }
+}
+
+/**
+ * What a form changes of a resource whose fields `null` removes: fields that were emptied are null, and those that are as they
+ * were are left out. Secrets are never known, so that each that was typed counts.
+ */
+export function changedValues(schema: JsonSchema, before: Values, values: Values): Values {
+  const changed = propertiesOf(schema).filter(([name, { writeOnly, default: usual = null }]) => {
+    if (writeOnly) return values[name] !== undefined
+    return JSON.stringify(values[name] ?? usual) !== JSON.stringify(before[name] ?? usual)
+  })
+  return Object.fromEntries(changed.map(([name]) => [name, values[name] ?? null]))
 }
 
 const isEmpty = (value: unknown) =>

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { describeChange } from '#platform/current-change.ts'
 import { AccessDenied, invalid } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
-import { keepFile, sendKept } from '#platform/http/responses/kept-file.ts'
 import { routesBelow } from '#platform/http/routes.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { Oidc } from './oidc.ts'
@@ -11,7 +10,7 @@ import { addressFor, isOfForeignPage, isOwnPath } from './own-page.ts'
 import type { createCookies, Sessions } from './sessions.ts'
 import { linkSchema, meSchema, personSchema, signedOutSchema, signInSchema } from './sign-in.schema.ts'
 import type { SignInService } from './sign-in.service.ts'
-import { signInPage, signInPagePolicy, signInScript } from './sign-in-page.ts'
+import { refusalPage, refusalPagePolicy } from './sign-in-page.ts'
 
 interface Parts {
   service: SignInService
@@ -26,7 +25,7 @@ interface Parts {
 }
 
 export function registerSignInRoutes(app: App, parts: Parts): void {
-  const { sessions, service, version, baseUrl, log } = parts
+  const { sessions, service, provider, version, baseUrl, log } = parts
   const routes = routesBelow(app, '/api/auth', 'Sign-in')
 
   routes.get('/me', {
@@ -34,12 +33,13 @@ export function registerSignInRoutes(app: App, parts: Parts): void {
     summary: 'Get the caller and the powers of the public',
     description:
       '`user` is null for callers without one, and `via` then, too. `public_access` is the power of such callers on the ' +
-      'agent `default`.',
+      'agent `default`. `identity_provider` is the host of the one that people sign in by.',
     access: 'anyone',
     handle: ({ caller: { user, via }, publicAccess }) => ({
       user: user === undefined ? null : { email: user.email, name: user.name ?? null },
       via: viaOf(via),
       public_access: publicAccess === 'page' ? 'chat' : publicAccess,
+      identity_provider: provider ?? null,
       version,
     }),
     answer: meSchema,
@@ -77,7 +77,6 @@ export function registerSignInRoutes(app: App, parts: Parts): void {
     },
   })
   registerProvider(app, parts)
-  registerPage(app, parts)
 }
 
 /** The way to the identity provider and back. A person sees the answers, so what fails is a page. */
@@ -142,7 +141,8 @@ async function redirect(
     return reply.redirect(await work().catch(error => refuse(parts.log, error)))
   } catch (error) {
     if (!(error instanceof SignInRefused)) throw error
-    return sendPage(reply.code(error.reason === 'unreachable' ? 502 : 403), parts, '/', error.message)
+    reply.header('content-security-policy', refusalPagePolicy).type('text/html; charset=utf-8')
+    return reply.code(error.reason === 'unreachable' ? 502 : 403).send(refusalPage(error.message))
   }
 }
 
@@ -151,21 +151,6 @@ function refuse(log: Log, error: unknown): never {
   if (error instanceof SignInRefused)
     log.warn({ reason: error.reason, detail: error.detail }, `refused a sign-in: ${error.message}`)
   throw error
-}
-
-function sendPage(reply: FastifyReply, { provider }: Parts, returnTo: string, problem = ''): FastifyReply {
-  reply.header('content-security-policy', signInPagePolicy).type('text/html; charset=utf-8')
-  return reply.send(signInPage({ provider, returnTo, problem }))
-}
-
-function registerPage(app: App, parts: Parts): void {
-  const config = { area: 'generic', access: 'open', limit: 'open' } as const
-  const script = keepFile('text/javascript; charset=utf-8', Buffer.from(signInScript))
-  app.get('/sign-in/page.js', { config }, async (_request, reply) => sendKept(reply, script))
-  app.get('/sign-in', { config }, async (request, reply) => {
-    const { return_to: given } = request.query as { return_to?: unknown }
-    return sendPage(reply, parts, typeof given === 'string' && isOwnPath(given) ? given : '/')
-  })
 }
 
 function viaOf(via: FastifyRequest['caller']['via']) {

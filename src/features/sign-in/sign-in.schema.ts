@@ -18,6 +18,7 @@ export const meSchema = Type.Object(
     /** How the caller is known; null for callers without a user. */
     via: Type.Unsafe<Via | null>({ type: ['string', 'null'], enum: [...vias, null] }),
     public_access: Type.Enum(['full', 'chat', 'read']),
+    identity_provider: orNull(Type.String()),
     version: Type.String(),
   },
   { title: 'Me' },

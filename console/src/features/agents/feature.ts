@@ -10,6 +10,13 @@ const feature: Feature = {
       rail: { group: 'talk', order: 0, icon: 'home', key: 'o' },
     },
     {
+      path: 'settings',
+      title: { en: 'Settings', de: 'Einstellungen' },
+      needs: 'read',
+      load: () => import('./settings/settings.tsx'),
+      rail: { group: 'setUp', order: 1, icon: 'gear', key: 's' },
+    },
+    {
       path: 'agents',
       title: { en: 'Agents', de: 'Agenten' },
       needs: 'any',

@@ -8,6 +8,7 @@ import type {
   newAgentSchema,
   updatedAgentSchema,
 } from '#features/agents/agents.schema.ts'
+import type { CredentialName, settingsAnswerSchema } from '#features/agents/settings.schema.ts'
 import type { sourceSchema } from '#features/sources/sources.schema.ts'
 
 /** The calls of this feature. Types are those of the server's schemas, so that neither can change alone. */
@@ -28,6 +29,20 @@ export const createAgent = (body: NewAgent) => post<Static<typeof createdAgentSc
 export const changeAgent = ({ id, ...body }: Changes & { id: string }) =>
   put<Static<typeof updatedAgentSchema>>(agentPath(id), { body })
 export const deleteAgent = (id: string) => remove(agentPath(id))
+
+export type Settings = Static<typeof settingsAnswerSchema>
+export const settingsPath = (id: string) => `${agentPath(id)}/settings`
+export const getSettings = (id: string) => get<Settings>(settingsPath(id))
+export const changeSettings = (id: string) => (body: object) =>
+  put<Settings>(settingsPath(id), { body, secrets: credentials })
+
+/** In the order of their list. */
+export const credentials = [
+  ...(['openai_api_key', 'anthropic_api_key', 'google_api_key', 'openai_compatible_api_key'] as const),
+  ...(['telegram_bot_token', 'whatsapp_access_token', 'whatsapp_phone_number_id'] as const),
+  ...(['whatsapp_app_secret', 'whatsapp_verify_token', 'smtp_url'] as const),
+  ...(['provider_api_key', 'provider_webhook_secret', 'x402_wallet_key'] as const),
+] satisfies CredentialName[]
 
 export const listSources = (id: string) =>
   get<{ sources: Source[]; meta: { total: number } }>(`${agentPath(id)}/sources`, { limit: 5 })

@@ -30,7 +30,7 @@ const permissions = 'camera=(), microphone=(), geolocation=()'
 const open = { area: 'generic', access: 'open', limit: 'none' } as const
 
 /** Addresses that people open: each answers the console's page, which shows the view. */
-const viewPaths = ['/', '/a/*']
+const viewPaths = ['/', '/a/*', '/sign-in']
 /** Files at fixed addresses; all others are in `/assets/`, and their names change with their content. */
 const filePaths = ['/theme.js', '/icon.svg']
 const forAYear = 'public, max-age=31536000, immutable'

@@ -1,0 +1,92 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { callerQuery } from '#console/api/caller.ts'
+import { useChange, useRows } from '#console/api/query.ts'
+import { useText } from '#console/i18n/text.ts'
+import { useAgent } from '#console/shell/agent.tsx'
+import { Button } from '#console/ui/button.tsx'
+import { confirm } from '#console/ui/confirm.tsx'
+import { Empty } from '#console/ui/empty.tsx'
+import { Heading } from '#console/ui/heading.tsx'
+import { List } from '#console/ui/list.tsx'
+import { Time } from '#console/ui/time.tsx'
+import { toast, toastError } from '#console/ui/toast.tsx'
+import { PersonForm } from './person-form.tsx'
+import type { AdminEntry } from './requests.ts'
+import { addAdmin, listAdmins, removeAdmin } from './requests.ts'
+import { text } from './text.ts'
+
+/** The people who have a role on the agent. */
+export function Admins() {
+  const t = useText(text)
+  const agent = useAgent()
+  const admins = `${agent.api}/admins`
+  const me = useQuery(callerQuery).data?.user?.email
+  const rows = useRows<AdminEntry>(listAdmins(admins), 'admins')
+  const [isAdding, setAdding] = useState(false)
+  const options = { changes: [admins, '/api/auth/agents'] }
+  const removal = useChange(removeAdmin(admins), options)
+  const add = useChange(addAdmin(admins), {
+    ...options,
+    onDone: ({ email, role, hint }) => toast([t.added(email, t.roles[role]), hint].filter(Boolean).join(' ')),
+  })
+
+  async function remove({ id, email }: AdminEntry) {
+    const question = { title: t.removeTitle(email), text: t.removeText, action: t.remove }
+    if (await confirm({ ...question, isDangerous: true })) removal.mutate(id, { onError: toastError })
+  }
+
+  return (
+    <>
+      <Heading detail={t.peopleText}>
+        {agent.may('own') && (
+          <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+            {t.add}
+          </Button>
+        )}
+      </Heading>
+      <List
+        {...rows}
+        label={t.people}
+        keyOf={({ id }) => id}
+        empty={<Empty title={t.nobody} text={t.nobodyText} />}
+        columns={[
+          {
+            title: t.email,
+            cell: ({ email }) => (
+              <>
+                {email} {email === me && <span className="hint">{t.you}</span>}
+              </>
+            ),
+          },
+          { title: t.role, cell: ({ role }) => t.roles[role] },
+          { title: t.since, cell: ({ created_at }) => <Time at={created_at} /> },
+          {
+            title: t.actions,
+            isTitleHidden: true,
+            isAtEnd: true,
+            cell: entry =>
+              agent.may('own') && (
+                <Button
+                  kind="quiet"
+                  icon="trash"
+                  label={t.removeOf(entry.email)}
+                  onClick={() => void remove(entry)}
+                />
+              ),
+          },
+        ]}
+      />
+      {isAdding && (
+        <PersonForm
+          title={t.add}
+          action={t.addAction}
+          hint={t.addHint}
+          request={addAdmin(admins)}
+          onSubmit={add.mutateAsync}
+          onClose={() => setAdding(false)}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,29 @@
+import { useAgent } from '#console/shell/agent.tsx'
+import { ChangesForm } from '#console/ui/changes-form.tsx'
+import type { JsonSchema, Values } from '#console/ui/schema.ts'
+import type { Settings } from '../requests.ts'
+import { agentsPath, changeSettings } from '../requests.ts'
+
+interface SettingsFormProps {
+  answer: Settings
+  properties: Readonly<Record<string, JsonSchema>>
+  /** What is shown where it is not what is set. */
+  values?: Values
+  /** Sent with every change. */
+  always?: Values
+}
+
+/** Changes some settings of the agent, or shows them to those who may only read. */
+export function SettingsForm({ answer, properties, values, always }: SettingsFormProps) {
+  const agent = useAgent()
+  const change = changeSettings(agent.id)
+  return (
+    <ChangesForm
+      schema={{ properties }}
+      values={{ ...answer.settings, ...values }}
+      requestOf={changes => change({ ...always, ...changes })}
+      changes={[agent.api, agentsPath]}
+      isReadOnly={!agent.may('change')}
+    />
+  )
+}

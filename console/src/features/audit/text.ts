@@ -1,0 +1,36 @@
+import { formatNumber } from '#console/i18n/format.ts'
+import { defineText } from '#console/i18n/text.ts'
+
+export const en = {
+  entries: 'Changes',
+  count: (count: number) => (count === 1 ? '1 change' : `${formatNumber(count)} changes`),
+  download: (format: string) => `Download ${format}`,
+  none: 'No changes',
+  noneText: 'Every change of the agent is remembered here, with who made it.',
+  noneSuch: 'No change is like these filters.',
+  filters: 'Filters',
+  filter: 'Filter',
+  all: 'All',
+  time: 'Time',
+  kind: 'Who',
+  actor: 'Who',
+  actorId: 'Id of who',
+  person: 'Person who made the key',
+  address: 'From the address',
+  operation: 'What',
+  object: 'Of which',
+  outcome: 'Outcome',
+  changes: 'What has changed',
+  kinds: {
+    person: 'Person',
+    key: 'Key',
+    anonymous: 'Caller without a user',
+    model: 'Model',
+    channel: 'Channel',
+    schedule: 'Schedule',
+    workflow: 'Workflow',
+  },
+  outcomes: { done: 'done', refused: 'refused', failed: 'failed' },
+}
+
+export const text = defineText(en, { de: () => import('./de.ts') })

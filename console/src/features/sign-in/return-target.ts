@@ -1,0 +1,7 @@
+/** Where a person goes after the sign-in: the path in `return_to` if it is one of this service, else its start. */
+export function returnTarget(search: string, origin: string): string {
+  const wanted = new URLSearchParams(search).get('return_to') ?? '/'
+  const url = URL.parse(wanted, origin)
+  if (!wanted.startsWith('/') || url?.origin !== origin || url.pathname.startsWith('//')) return '/'
+  return url.pathname + url.search + url.hash
+}

@@ -1,0 +1,12 @@
+import { send } from '#console/api/client.ts'
+import { post } from '#console/api/request.ts'
+
+/** The page that signs people in, and then leads back to what is shown now. */
+export const signInAddress = () =>
+  `/sign-in?return_to=${encodeURIComponent(location.pathname + location.search)}`
+
+/** Ends the session of this browser. */
+export async function signOut(): Promise<void> {
+  await send(post('/api/auth/sign-out'), { isShown: false })
+  location.assign('/sign-in')
+}

@@ -1,0 +1,56 @@
+import { useState } from 'react'
+import { useChange } from '#console/api/query.ts'
+import type { ApiRequest } from '#console/api/request.ts'
+import { frameText } from '#console/i18n/frame-text.ts'
+import { useText } from '#console/i18n/text.ts'
+import type { JsonSchema, Values } from './schema.ts'
+import { changedValues, textOf } from './schema.ts'
+import { SchemaForm } from './schema-form.tsx'
+import { Facts } from './section.tsx'
+import { toast } from './toast.tsx'
+
+interface ChangesFormProps {
+  schema: JsonSchema
+  /** The resource as it is. */
+  values: Values
+  /** Sends the fields that are others than they were shown, with null for those that were emptied. */
+  requestOf(changes: Values): ApiRequest
+  /** Paths whose queries show the resource. */
+  changes: readonly string[]
+  /** Shows the values alone. */
+  isReadOnly: boolean
+}
+
+/** Changes a resource by what a person changes in the form: what others have changed meanwhile stays. */
+export function ChangesForm({ schema, values, requestOf, changes, isReadOnly }: ChangesFormProps) {
+  const t = useText(frameText)
+  const [shown, setShown] = useState(values)
+  const save = useChange(requestOf, { changes, onDone: () => toast(t.saved) })
+  if (isReadOnly) return <Facts rows={factsOf(schema, values, t)} />
+  return (
+    <SchemaForm
+      schema={schema}
+      initial={shown}
+      submit={t.save}
+      request={now => requestOf(changedValues(schema, shown, now))}
+      onSubmit={async now => {
+        await save.mutateAsync(changedValues(schema, shown, now))
+        setShown(now)
+      }}
+    />
+  )
+}
+
+function factsOf({ properties = {} }: JsonSchema, values: Values, t: { yes: string; no: string }) {
+  const shown = Object.entries(properties).filter(([, { writeOnly }]) => !writeOnly)
+  return shown.map(([name, property]) => ({
+    name: property.title ?? name,
+    value: wordOf(property, values[name] ?? property.default, t),
+  }))
+}
+
+function wordOf(schema: JsonSchema, value: unknown, t: { yes: string; no: string }): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'boolean') return value ? t.yes : t.no
+  return schema.enumTitles?.[schema.enum?.indexOf(value) ?? -1] ?? textOf(value)
+}
