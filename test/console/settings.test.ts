@@ -103,7 +103,8 @@ describe('settings', () => {
   it('by keyboard alone: instructions are written, a credential is set, the agent is deleted', async () => {
     const name = `doomed-${Date.now()}`
     const id = await makeAgent(app, { name })
-    const page = await browser.open(origin, { path: `/a/${id}/settings` })
+    // The change stream has the settings of the deleted agent fetched once more.
+    const page = await browser.open(origin, { path: `/a/${id}/settings`, expected: /404/ })
     await page.getByLabel('Provider').waitFor()
     await tabTo(page, 'tab', 'Model')
     await page.keyboard.press('ArrowRight')
@@ -213,7 +214,7 @@ describe('the audit log', () => {
     const page = await browser.open(origin, { path: `/a/${id}/audit` })
     await expectAccessible(page, () => page.getByRole('table').waitFor())
     await page.setViewportSize({ width: 1440, height: 900 })
-    await page.getByLabel('What', { exact: true }).fill('updateSettings')
+    await page.getByLabel('Operation').fill('updateSettings')
     await page.getByRole('button', { name: 'Filter' }).click()
     await page.getByText('1 change', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'updateSettings' }).click()
@@ -224,7 +225,7 @@ describe('the audit log', () => {
     await panel.waitFor({ state: 'detached' })
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('link', { name: 'Download ndjson' }).click(),
+      page.getByRole('link', { name: 'Download NDJSON' }).click(),
     ])
     const lines = readFileSync(await download.path(), 'utf8')
       .trim()

@@ -19,12 +19,14 @@ interface SchemaFieldsProps {
 
 /** The fields of an object schema. */
 export function SchemaFields({ schema, draft, onChange, problem }: SchemaFieldsProps) {
-  return Object.entries(schema.properties ?? {}).map(([name, property]) => (
+  const { properties = {}, required = [] } = schema
+  return Object.entries(properties).map(([name, property]) => (
     <SchemaField
       key={name}
       name={name}
       schema={property}
-      isRequired={schema.required?.includes(name) ?? false}
+      isRequired={required.includes(name)}
+      isMarked={required.length > 0}
       value={draft[name] ?? ''}
       problem={problem?.field?.split(/[./]/)[0] === name ? problem : undefined}
       onChange={value => onChange({ ...draft, [name]: value })}
@@ -36,12 +38,15 @@ interface SchemaFieldProps {
   name: string
   schema: JsonSchema
   isRequired: boolean
+  /** Whether optional fields say so: where all are, that would be noise. */
+  isMarked: boolean
   value: DraftValue
   problem: Problem | undefined
   onChange(value: DraftValue): void
 }
 
-function SchemaField({ name, schema, isRequired, value, problem, onChange }: SchemaFieldProps) {
+function SchemaField(props: SchemaFieldProps) {
+  const { name, schema, isRequired, isMarked, value, problem, onChange } = props
   const t = useText(frameText)
   const kind = kindOf(schema)
   const label = schema.title ?? name
@@ -62,7 +67,7 @@ function SchemaField({ name, schema, isRequired, value, problem, onChange }: Sch
     )
   }
   const text = typeof value === 'string' ? value : ''
-  const field = { label, isOptional: !isRequired, error: problem?.message, value: text, onChange }
+  const field = { label, isOptional: isMarked && !isRequired, error: problem?.message, value: text, onChange }
   if (kind === 'choice') {
     const choices = (schema.enum ?? []).map((one, at) => ({
       value: textOf(one),

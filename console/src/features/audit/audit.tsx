@@ -52,7 +52,7 @@ export default function Audit() {
           {['csv', 'ndjson'].map(format => (
             <a key={format} className="btn plain" href={file(format)} download={`audit.${format}`}>
               <Icon name="download" />
-              {t.download(format)}
+              <span className="sr">{t.download}</span> {format.toUpperCase()}
             </a>
           ))}
         </Heading>

@@ -72,7 +72,7 @@ export default function Channels() {
   }
 
   return (
-    <div className="page channels">
+    <div className="page">
       <Section title={t.answered} text={t.answeredText}>
         {form('channel_senders')}
       </Section>
@@ -130,7 +130,9 @@ function Channel({ name, isReady, isConnected, children }: ChannelProps) {
   const receives: [Tone, string] = isConnected
     ? ['good', t.receives]
     : isConnected === null
-      ? ['info', t.mayReceive]
+      ? name === 'telegram'
+        ? ['warn', t.noAnswer]
+        : ['info', t.mayReceive]
       : ['plain', t.receivesNothing]
   const states = isReady && isConnected !== undefined ? [sends, receives] : [sends]
   return (

@@ -12,6 +12,7 @@ export default {
   isOff: 'nicht eingerichtet',
   receives: 'empfängt',
   mayReceive: 'zum Empfang eingerichtet',
+  noAnswer: 'Telegram antwortet nicht',
   receivesNothing: 'empfängt noch nichts',
   isSet: 'Es ist gesetzt. Leer lassen, um es zu behalten.',
   fields: {

@@ -12,6 +12,7 @@ export const en = {
   isOff: 'not set up',
   receives: 'receives',
   mayReceive: 'set up to receive',
+  noAnswer: 'Telegram does not answer',
   receivesNothing: 'receives nothing yet',
   isSet: 'It is set. Leave this empty to keep it.',
   fields: {

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useEffect, useState } from 'react'
+import type { Caller } from '#console/api/caller.ts'
 import { callerQuery } from '#console/api/caller.ts'
 import { send } from '#console/api/client.ts'
 import { post } from '#console/api/request.ts'
@@ -74,12 +75,7 @@ export default function SignIn() {
           </Way>
         )}
         {!isSending && (invitation === undefined || refusal !== undefined) && caller && (
-          <Ways
-            user={caller.user?.email}
-            provider={caller.identity_provider}
-            target={target}
-            isInvitation={invitation !== undefined}
-          />
+          <Ways caller={caller} target={target} isInvitation={invitation !== undefined} />
         )}
       </section>
     </main>
@@ -96,22 +92,21 @@ async function redeemOnce(token: string, redeem: (token: string) => Promise<void
 }
 
 interface WaysProps {
-  user: string | undefined
-  /** Host of the identity provider. */
-  provider: string | null
+  caller: Caller
   target: string
   isInvitation: boolean
 }
 
-function Ways({ user, provider, target, isInvitation }: WaysProps) {
+function Ways({ caller, target, isInvitation }: WaysProps) {
   const t = useText(text)
-  if (user !== undefined)
+  const { user, via, identity_provider: provider } = caller
+  if (user !== null)
     return (
-      <Way text={t.signedInAs(user)}>
+      <Way text={t.signedInAs(user.email)}>
         <a className="btn primary" href={target}>
           {t.goOn}
         </a>
-        <Button onClick={() => void signOut()}>{t.signOut}</Button>
+        {via === 'session' && <Button onClick={() => void signOut()}>{t.signOut}</Button>}
       </Way>
     )
   return (

@@ -38,7 +38,7 @@ describe('a person who opens the address before the console was built', () => {
   it('reads how to build it, the state of the service, the first commands and the documentation', async () => {
     const app = await testApp({ consoleFolder: temporaryDirectory() })
     const address = await app.listen()
-    for (const path of ['/', '/a/default/chat']) {
+    for (const path of ['/', '/a/default/chat', '/sign-in']) {
       const { status, headers, body } = await app.call<string>('GET', path)
       expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
       expect(body).toMatch(/Version \d+\.\d+\.\d+: <strong>ready</)
@@ -72,7 +72,7 @@ describe('a person who opens the address before the console was built', () => {
 })
 
 describe('the built console', () => {
-  it.each(['/', '/a/default', '/a/default/chat/1?x=%22', '/a/..%2fsecret.txt'])(
+  it.each(['/', '/sign-in?return_to=/a', '/a/default', '/a/default/chat/1?x=%22', '/a/..%2fsecret.txt'])(
     'is one page for all of its views: %s',
     async url => {
       const { statusCode, headers, body } = await (await server()).call({ url })

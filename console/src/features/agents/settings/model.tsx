@@ -89,6 +89,7 @@ function propertiesOf(provider: Provider, isSet: boolean, t: Words): Record<stri
       ...text('llm_tools'),
       enum: Object.keys(t.choices.tools),
       enumTitles: Object.values(t.choices.tools),
+      default: 'auto',
     },
   }
 }

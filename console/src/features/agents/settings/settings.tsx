@@ -36,7 +36,7 @@ export default function Settings() {
   const shown = names.filter(name => name !== 'danger' || agent.may('change'))
   const chosen = shown.find(name => name === tab) ?? 'model'
   return (
-    <div className="page settings">
+    <div className="page">
       <Tabs
         label={t.settings}
         tabs={shown.map(name => ({ name, title: t.tabs[name] }))}
