@@ -1,6 +1,7 @@
 import { busyUntil, reportSignedOut, reportUnreachable } from './connection.ts'
 import { remember } from './curl.ts'
 import { readError, Unreachable } from './errors.ts'
+import { parseExact } from './exact-json.ts'
 import type { ApiRequest } from './request.ts'
 import { addressOf } from './request.ts'
 
@@ -17,7 +18,9 @@ const maxAttempts = 3
 export async function send<Answer>(request: ApiRequest<Answer>, options: SendOptions = {}): Promise<Answer> {
   const response = await open(request, options)
   const isJson = response.headers.get('content-type')?.includes('json')
-  return (isJson ? await response.json() : await response.text()) as Answer
+  const text = await response.text()
+  const parse = request.isExact ? parseExact : JSON.parse
+  return (isJson ? parse(text) : text) as Answer
 }
 
 /** Sends a request and returns the answer before its body was read: for streams and files. Throws as `send` does. */

@@ -74,21 +74,21 @@ export function useRows<Row>(request: ApiRequest, name: string): Rows<Row> {
   return { rows: data?.rows, total: data?.total, error, loadMore }
 }
 
-interface ChangeOptions<Answer> {
+interface ChangeOptions<Input, Answer> {
   /** Paths whose queries, and those below, are fetched again afterwards. */
   changes: readonly string[]
-  onDone?(answer: Answer): void
+  onDone?(answer: Answer, input: Input): void
 }
 
 /** A request that changes something: `const save = useChange((body: New) => post<Tool>(path, { body }), { changes: [path] })`. */
 export function useChange<Input, Answer>(
   requestOf: (input: Input) => ApiRequest<Answer>,
-  { changes, onDone }: ChangeOptions<Answer>,
+  { changes, onDone }: ChangeOptions<Input, Answer>,
 ) {
   return useMutation({
     mutationFn: (input: Input) => send(requestOf(input)),
-    async onSuccess(answer) {
-      onDone?.(answer)
+    async onSuccess(answer, input) {
+      onDone?.(answer, input)
       await invalidate(changes)
     },
   })

@@ -10,6 +10,8 @@ export interface ApiRequest<Answer = unknown> {
   form?: FormData
   /** Names of fields of `body` whose values commands don't show. */
   secrets?: readonly string[]
+  /** The answer keeps numbers that a double would round, see `parseExact`. */
+  isExact?: boolean
   /** What the server answers: a type, never a value. */
   readonly answer?: Answer
 }
@@ -49,6 +51,8 @@ export const remove = <Answer = { success: boolean }>(path: string, query?: Quer
   path,
   ...(query && { query }),
 })
+
+export const exact = <Answer>(request: ApiRequest<Answer>): ApiRequest<Answer> => ({ ...request, isExact: true })
 
 /** The request's address on this origin, with its query. */
 export function addressOf({ path, query = {} }: ApiRequest): string {

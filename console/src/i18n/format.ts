@@ -33,6 +33,25 @@ export function formatBytes(bytes: number): string {
   return units[power]?.().format(bytes / 1000 ** power) ?? ''
 }
 
+const durationOf = (unit: string) =>
+  cached(
+    key =>
+      new Intl.NumberFormat(key, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }),
+  )
+const durations = [
+  [1000, durationOf('millisecond'), 1],
+  [60_000, durationOf('second'), 1000],
+  [3_600_000, durationOf('minute'), 60_000],
+  [86_400_000, durationOf('hour'), 3_600_000],
+  [Number.POSITIVE_INFINITY, durationOf('day'), 86_400_000],
+] as const
+
+/** Milliseconds in the unit that suits them. */
+export function formatDuration(ms: number): string {
+  const [, format, unit] = durations.find(([below]) => ms < below) ?? durations[0]
+  return format().format(unit === 1 ? Math.round(ms) : ms / unit)
+}
+
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs

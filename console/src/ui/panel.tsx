@@ -27,7 +27,10 @@ export function Panel({ title, onClose, children }: PanelProps) {
       className="panel"
       aria-labelledby={id}
       onKeyDown={event => {
-        if (event.key === 'Escape' && !event.defaultPrevented) onClose()
+        if (event.key !== 'Escape' || event.defaultPrevented) return
+        // The same key would close a dialog that opens now.
+        event.preventDefault()
+        onClose()
       }}
     >
       <header>

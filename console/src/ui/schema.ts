@@ -1,3 +1,5 @@
+import { parseExact } from '#console/api/exact-json.ts'
+
 /** The part of JSON Schema that forms understand; everything else is edited as JSON. */
 export interface JsonSchema {
   type?: string | readonly string[]
@@ -120,7 +122,7 @@ function readValue(schema: JsonSchema, draft: DraftValue): unknown {
   if (kind === 'choice') return schema.enum?.find(value => textOf(value) === draft)
   if (kind !== 'number' && kind !== 'json') return draft
   try {
-    return JSON.parse(draft) as unknown
+    return parseExact(draft)
   } catch {
     return notJson
   }
