@@ -52,7 +52,10 @@ export const remove = <Answer = { success: boolean }>(path: string, query?: Quer
   ...(query && { query }),
 })
 
-export const exact = <Answer>(request: ApiRequest<Answer>): ApiRequest<Answer> => ({ ...request, isExact: true })
+export const exact = <Answer>(request: ApiRequest<Answer>): ApiRequest<Answer> => ({
+  ...request,
+  isExact: true,
+})
 
 /** The request's address on this origin, with its query. */
 export function addressOf({ path, query = {} }: ApiRequest): string {

@@ -29,12 +29,11 @@ export function ApprovalButtons({ call, isReady }: { call: ToolCall; isReady: bo
   const t = useText(text)
   const agent = useAgent()
   const chat = chatOf(agent)
-  const decide = useChange(decideApproval(chat, call.id), { changes: [chat, `${agent.api}/attention`] })
-  const answer = (isApproved: boolean) =>
-    decide.mutate(isApproved, {
-      onSuccess: ({ success, error }) =>
-        toast(isApproved ? (success ? t.approved : (error ?? '')) : t.denied),
-    })
+  const decide = useChange(decideApproval(chat, call.id), {
+    changes: [chat, `${agent.api}/attention`],
+    onDone: ({ success, error }, isApproved) =>
+      toast(isApproved ? (success ? t.approved : (error ?? '')) : t.denied),
+  })
   return (
     <div className="ask-person">
       <p>
@@ -50,10 +49,10 @@ export function ApprovalButtons({ call, isReady }: { call: ToolCall; isReady: bo
       {agent.may('change') && !isReady && <p className="hint">{t.approvalLater}</p>}
       {agent.may('change') && isReady && (
         <div className="actions">
-          <Button disabled={decide.isPending} onClick={() => answer(false)}>
+          <Button disabled={decide.isPending} onClick={() => decide.mutate(false)}>
             {t.deny}
           </Button>
-          <Button kind="primary" disabled={decide.isPending} onClick={() => answer(true)}>
+          <Button kind="primary" disabled={decide.isPending} onClick={() => decide.mutate(true)}>
             {t.approve}
           </Button>
         </div>

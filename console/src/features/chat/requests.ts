@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { ApiRequest } from '#console/api/request.ts'
-import { get, path, post, remove } from '#console/api/request.ts'
+import { exact, get, path, post, remove } from '#console/api/request.ts'
 import type { Agent } from '#console/shell/agent.tsx'
 import type { Approval, decidedSchema } from '#features/chat/approvals.schema.ts'
 import type { ChatMessage, Conversation, modelSchema, NewMessage } from '#features/chat/chat.schema.ts'
@@ -43,7 +43,7 @@ export const answerAgain = (chat: string, messageId: string, model: string | und
 
 export const approvalsPath = (chat: string) => `${chat}/approvals`
 export const listApprovals = (chat: string) =>
-  get<{ approvals: Approval[] }>(approvalsPath(chat), { status: 'pending', limit: 1000 })
+  exact(get<{ approvals: Approval[] }>(approvalsPath(chat), { status: 'pending', limit: 1000 }))
 export const decideApproval =
   (chat: string, toolCallId: string) =>
   (approved: boolean): ApiRequest<Static<typeof decidedSchema>> =>

@@ -29,10 +29,8 @@ export const listWorkflows = (agent: Agent) =>
   get<{ workflows: WorkflowSummary[] }>(workflowsPath(agent), { sort: 'name', order: 'asc' })
 export const listExecutions = (agent: Agent, filters: { workflow_id?: string; status?: string } = {}) =>
   get(`${workflowsPath(agent)}/executions`, filters)
-export const getWorkflow = (agent: Agent, id: string) =>
-  exact(get<Workflow>(workflowPath(agent, id)))
-export const getExecution = (agent: Agent, id: string) =>
-  exact(get<Execution>(executionPath(agent, id)))
+export const getWorkflow = (agent: Agent, id: string) => exact(get<Workflow>(workflowPath(agent, id)))
+export const getExecution = (agent: Agent, id: string) => exact(get<Execution>(executionPath(agent, id)))
 
 /** The result of a node with its whole input and output. */
 export const getNodeResult = (agent: Agent, id: string, result: Pick<NodeResult, 'node_id' | 'path'>) =>
