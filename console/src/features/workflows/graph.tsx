@@ -1,6 +1,6 @@
 import { Graph as Layout, layout } from '@dagrejs/dagre'
-import type { Edge, Node, NodeProps } from '@xyflow/react'
-import { Background, Controls, Handle, MiniMap, Position, ReactFlow } from '@xyflow/react'
+import type { Edge, EdgeProps, Node, NodeProps } from '@xyflow/react'
+import { Background, BaseEdge, Controls, Handle, MiniMap, Position, ReactFlow } from '@xyflow/react'
 import { useMemo } from 'react'
 import { formatDuration } from '#console/i18n/format.ts'
 import { useText } from '#console/i18n/text.ts'
@@ -39,6 +39,7 @@ type StepNode = Node<{
   onChoose(id: string): void
 }>
 const nodeTypes = { step: Card }
+const edgeTypes = { back: BackEdge }
 
 /** A workflow from left to right, to be looked at; each step is a button. */
 export function Graph({ steps, shownOf, chosen, onChoose }: StepsProps) {
@@ -65,7 +66,7 @@ export function Graph({ steps, shownOf, chosen, onChoose }: StepsProps) {
       target,
       sourceHandle: exit ?? '',
       // A loop's way back goes around the steps.
-      ...(xOf(target) <= xOf(id) && { type: 'smoothstep' }),
+      ...(xOf(target) <= xOf(id) && { type: 'back' }),
       ...(exit !== undefined && { label: t.exits[exit] ?? exit }),
     })),
   )
@@ -75,6 +76,7 @@ export function Graph({ steps, shownOf, chosen, onChoose }: StepsProps) {
         nodes={nodes}
         edges={edges}
         nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
         nodesDraggable={false}
         nodesConnectable={false}
         nodesFocusable={false}
@@ -160,4 +162,14 @@ function Card({ data: { step, exits, shown, isChosen, onChoose } }: NodeProps<St
       ))}
     </>
   )
+}
+
+const bend = 64
+const drop = 88
+
+/** Passes below the steps. */
+function BackEdge({ sourceX, sourceY, targetX, targetY }: EdgeProps) {
+  const below = Math.max(sourceY, targetY) + drop
+  const turns = `${sourceX + bend},${below} ${targetX - bend},${below}`
+  return <BaseEdge path={`M${sourceX},${sourceY} C${turns} ${targetX},${targetY}`} />
 }
