@@ -129,7 +129,7 @@ it('by keyboard alone a run is started, approved, replayed and looked into', asy
   // The failed item is the first and open; another is opened by its button.
   expect(await panel.getByRole('row').nth(1).textContent()).toContain('Error: no price')
   await panel.getByRole('button', { name: 'Item 2' }).click()
-  expect(await panel.getByRole('region', { name: 'Output' }).textContent()).toContain('"price": 10')
+  expect(await panel.getByRole('figure', { name: 'Output' }).textContent()).toContain('"price": 10')
   await page.keyboard.press('Escape')
   await panel.waitFor({ state: 'detached' })
   expect(await page.evaluate('document.activeElement.textContent')).toContain('price')
@@ -201,7 +201,7 @@ describe('a run', () => {
       })
     ).body
     const page = await browser.open(origin, { path: viewOf(workflow_id, `/runs/${execution_id}?step=long`) })
-    await page.getByRole('region', { name: 'Output' }).getByText('12345678901234567890').waitFor()
+    await page.getByRole('figure', { name: 'Output' }).getByText('12345678901234567890').waitFor()
     const whole = page.waitForResponse(response => response.url().endsWith('/nodes/long'))
     await page.getByRole('button', { name: 'Load the whole values' }).click()
     expect(await (await whole).text()).toContain('the end')
