@@ -115,6 +115,11 @@ export const additions = [
     why: 'A person opens the document that an answer cites.',
   },
   {
+    route: 'PUT /api/agents/{id}/sources/{sourceId}/file',
+    area: 'sources',
+    why: 'A new version of a document replaces the former one, whose passages answer until then.',
+  },
+  {
     route: 'GET /api/agents/{id}/sources/{sourceId}/text',
     area: 'sources',
     why: 'A person sees a passage in the text around it.',

@@ -222,6 +222,7 @@ const lines = {
     DELETE /api/agents/:id/calendar/feed
     POST /api/agents/:id/contacts/import
     POST /api/agents/:id/sources
+    PUT /api/agents/:id/sources/:sourceId/file
     POST /api/agents/:id/tools/import-openapi
   `,
   owner: `

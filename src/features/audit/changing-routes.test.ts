@@ -111,6 +111,7 @@ const others = [
   'createSource',
   'deleteSource',
   'reindexSource',
+  'replaceSourceFile',
   'importContacts',
 ]
 
@@ -149,6 +150,8 @@ it('each leaves one entry with an actor, in the transaction of the agent where i
   }
   await step('createSource', () => upload(app, { name: 'a.txt', content: 'Tea is hot.', agentId }))
   const source = `/api/agents/${agentId}/sources/${made.createSource}`
+  const newer = await formOf([['file', new File(['Tea is cold.'], 'a.txt')]])
+  await step('replaceSourceFile', () => app.call('PUT', `${source}/file`, newer))
   await step('reindexSource', () => app.call('POST', `${source}/reindex`))
   await step('deleteSource', () => app.call('DELETE', source))
   const form = await formOf([['file', new File(['name,email\nA,a@x.org\nB,b@x.org\n'], 'c.csv')]])

@@ -79,7 +79,19 @@ export async function findSource(database: Database, id: string): Promise<Source
   return row === undefined ? undefined : toSource(row)
 }
 
-/** The same, with how far its crawl has come. */
+/** The newest uploaded source with this name. */
+export async function findNamedFile(database: Database, name: string): Promise<Source | undefined> {
+  const row = await selectSources(database)
+    .where('type', '=', 'file')
+    .where('name', '=', name)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row && toSource(row)
+}
+
+/** A source with how far its crawl has come. */
 export async function findLiveSource(database: Database, id: string): Promise<Source | undefined> {
   const source = await findSource(database, id)
   if (source?.status !== 'crawling') return source
@@ -110,6 +122,8 @@ export interface SourceChanges {
   error?: string | null
   progress?: number
   chunks?: number
+  name?: string
+  file_path?: string
   config?: Source['config']
   last_copy?: LastCopy
   /**

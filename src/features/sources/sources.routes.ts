@@ -18,6 +18,7 @@ import {
   createdCrawlSchema,
   createdSourceSchema,
   newCrawlSchema,
+  replacementForm,
   reprocessedSourceSchema,
   sourceListQuery,
   sourceSchema,
@@ -25,7 +26,7 @@ import {
   uploadForm,
 } from './sources.schema.ts'
 import type { SourcesService } from './sources.service.ts'
-import { requireDocument } from './sources.service.ts'
+import { requireDocument } from './uploads.ts'
 
 interface Dependencies {
   sources: SourcesService
@@ -170,6 +171,27 @@ function registerNew(scope: App, needs: Dependencies): void {
       return reply.code(201).send(source)
     },
   })
+  scope.route({
+    method: 'PUT',
+    url: '/api/agents/:id/sources/:sourceId/file',
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'replaceSourceFile' },
+    schema: {
+      summary: 'Replace the uploaded file of a source',
+      description: 'Passages of the former file are found until those of the new one are.',
+      tags: ['Sources'],
+      consumes: ['multipart/form-data'],
+      form: replacementForm,
+      params: Type.Object({ id: Type.String(), sourceId: Type.String() }),
+      response: { 200: sourceSchema },
+    },
+    async handler(request) {
+      if (!request.isMultipart())
+        throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the file as multipart/form-data.')
+      const { sourceId } = request.params
+      await needs.sources.find(request.agent, sourceId)
+      return await upload(request, needs, sourceId)
+    },
+  })
 }
 
 const eitherType =
@@ -179,7 +201,12 @@ function isJson({ headers }: FastifyRequest): boolean {
   return headers['content-type']?.toLowerCase().startsWith('application/json') ?? false
 }
 
-async function upload(request: FastifyRequest, { sources, maxUploadBytes }: Dependencies): Promise<Source> {
+/** @param replaced the source that gets the file; without it, a new one does. */
+async function upload(
+  request: FastifyRequest,
+  { sources, maxUploadBytes }: Dependencies,
+  replaced?: string,
+): Promise<Source> {
   const target = sources.beginUpload(request.agent)
   const form = await readForm(request, {
     file: target,
@@ -187,5 +214,7 @@ async function upload(request: FastifyRequest, { sources, maxUploadBytes }: Depe
     acceptName: requireDocument,
     signal: request.agent.signal,
   })
-  return await sources.create(request.agent, target, form)
+  return replaced === undefined
+    ? await sources.create(request.agent, target, form)
+    : await sources.replaceFile(request.agent, replaced, target, form)
 }

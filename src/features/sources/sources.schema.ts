@@ -155,12 +155,22 @@ export const chunkingWishes = {
 }
 
 /** The form of an upload, as the documentation describes it; `sources.service.ts` reads it. */
-export const uploadForm = Type.Object({
+const uploadFields = {
   type: Type.Optional(Type.Enum(['file'])),
   name: Type.Optional(Type.String({ maxLength: 300 })),
   file: Type.String({ format: 'binary' }),
   ...chunkingWishes,
+}
+export const uploadForm = Type.Object({
+  ...uploadFields,
+  replace: Type.Optional(
+    Type.Enum(['true', 'false'], {
+      description:
+        'Whether the newest uploaded source of the same name gets this file and keeps its id. Default: false.',
+    }),
+  ),
 })
+export const replacementForm = Type.Object(uploadFields)
 
 /** Greatest number and length of patterns, so that they cost no more than a page does. */
 const patterns = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 50 })

@@ -69,8 +69,8 @@ const resources: Record<string, [made: object, change: object, ...fixed: string[
   ],
 }
 
-/** Those that take no other fields at all. */
-const closed = ['/settings', '/tools/cluster/{clusterName}/credentials']
+/** Those that take no other fields at all, and a form. */
+const closed = ['/settings', '/tools/cluster/{clusterName}/credentials', '/sources/{sourceId}/file']
 
 interface Resource extends Record<string, unknown> {
   id: string
