@@ -53,10 +53,11 @@ const arabicSuffix = /(?<=\p{Script=Arabic}{3})(?:ها|ان|ات|ون|ين|يه|
 const paired = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー'
 const pairedScript = new RegExp(`[${paired}]`, 'u')
 const unspacedScript = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
-const runs = new RegExp(`[${paired}]+|(?:(?![${paired}])[\\p{L}\\p{N}\\p{M}])+`, 'gu')
+const runs = new RegExp(`[${paired}]+|(?:(?![${paired}])[\\p{L}\\p{N}\\p{M}\\uebe0-\\uebe2])+`, 'gu')
 /** A text without any of these is but words, as most are, and not looked through word by word. */
 const cutScript = new RegExp(`[${paired}\\p{Script=Arabic}]|${unspacedScript.source}`, 'u')
-const words = /[\p{L}\p{N}\p{M}]+/gu
+/** The private characters are those of `spellings.ts`. */
+const words = /[\p{L}\p{N}\p{M}\uebe0-\uebe2]+/gu
 const dictionaries = new Intl.Segmenter('th', { granularity: 'word' })
 
 /**
@@ -157,7 +158,8 @@ export function queryTerms(query: string): string[] {
   return content.length > 0 ? content : terms
 }
 
-function plainText(text: string): string {
+/** In lower case, and without the marks that people leave out. */
+export function plainText(text: string): string {
   const bare = normalizedText(text, 'NFKD').toLowerCase().replace(optionalMarks, '')
   return normalizedText(bare, 'NFC')
     .replace(variantLetters, letter => variants.get(letter) ?? letter)

@@ -63,7 +63,7 @@ export interface Scored {
 /**
  * Fuses rankings by text and by vectors, each best first. A chunk's similarity is the greater of its two; its score is
  * the greatest similarity from its place downwards, so that scores agree with ranks. On equal ranks, such as the first
- * of two embeddings, the more similar chunk comes first.
+ * of two embeddings, the more similar chunk comes first, then the earlier one.
  */
 export function fuse({ text, vectors }: Rankings): Scored[] {
   const fused = new Map<number, { rank: number; similarity: number }>()
@@ -77,7 +77,8 @@ export function fuse({ text, vectors }: Rankings): Scored[] {
   add(text, 1)
   for (const { found, weight } of vectors) add(found, weight)
   const ordered = [...fused].sort(
-    ([, one], [, other]) => other.rank - one.rank || other.similarity - one.similarity,
+    ([first, one], [second, other]) =>
+      other.rank - one.rank || other.similarity - one.similarity || first - second,
   )
   return withScores(ordered.map(([sequence, { similarity }]) => ({ sequence, similarity })))
 }

@@ -5,6 +5,7 @@ import type { SearchEngine, VectorSpace } from '#storage/search/search-engine.ts
 import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from '../indexing/builtin-space.ts'
 import { shownChunks } from '../indexing/generations.ts'
+import { exactSpellings, knownBy, lookedUpFor } from './exact-spellings.ts'
 import type { QueryShares, Rankings, VectorRanking } from './fusion.ts'
 import { builtinWeight, minCandidates, providerWeight, withinReach } from './fusion.ts'
 
@@ -51,17 +52,22 @@ export async function rankings(
   const within = await shownChunks(transaction, query.sourceIds)
   const limit = Math.max(candidates, query.limit)
   const terms = firstAndLastTerms(query.text)
+  const exact = exactSpellings(query.text)
+  const spellings = lookedUpFor(exact)
   const otherForm = formFor(query.text)
   const otherForms = new Map(terms.map(term => [term, otherForm(term)]))
-  const counts = await engine.countTerms(transaction, [...new Set([...terms, ...otherForms.values()])])
+  const asked = new Set([...terms, ...otherForms.values(), ...spellings])
+  const counts = await engine.countTerms(transaction, [...asked])
   const holding = (term: string) => counts.terms.get(term) ?? 0
   // How a term is looked up: by its other form, unless more chunks contain the word as it is, such as chunks from before
   // there were forms.
   const forms = new Map(
     Iterator.from(otherForms).map(([term, other]) => [term, holding(other) >= holding(term) ? other : term]),
   )
-  const knowledge = knowledgeOf(terms, term => counts.terms.get(forms.get(term) ?? term), counts.chunks)
-  const lookedUp = new Set(forms.values())
+  const countOf = (term: string) => counts.terms.get(forms.get(term) ?? term)
+  const known = knownBy(terms, exact, term => countOf(term) !== undefined)
+  const knowledge = knowledgeOf(known, countOf, counts.chunks)
+  const lookedUp = new Set([...forms.values(), ...spellings])
   const wanted = new Map(Iterator.from(counts.terms).filter(([term]) => lookedUp.has(term)))
   const byText = await engine.rankByText(transaction, { ...counts, terms: wanted, within, limit })
   const text = byText.map(found => ({ ...found, similarity: found.similarity * knowledge.known }))

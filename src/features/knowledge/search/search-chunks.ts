@@ -4,6 +4,8 @@ import type { SearchDatabase, SearchEngine } from '#storage/search/search-engine
 import type { AgentTables } from '#storage/tables.ts'
 import type { SearchResult } from '../knowledge.schema.ts'
 import { groupDuplicates } from './duplicates.ts'
+import type { Exact } from './exact-spellings.ts'
+import { exactFirst, exactSpellings } from './exact-spellings.ts'
 import type { Rankings, Scored } from './fusion.ts'
 import { fuse, minCandidates } from './fusion.ts'
 import { putListingsLast } from './listings.ts'
@@ -17,7 +19,8 @@ import { shownEmbeddings } from './shown-embeddings.ts'
  *
  * The score says how similar a chunk is to the query, by words or by vectors, whichever is greater. By words: its BM25
  * score as a share of what a chunk with each known word once would get, times the share of the query's words (weighted
- * by rarity) that occur in any chunk. By vectors: the cosine. A chunk's score is at least that of the chunks below it.
+ * by rarity) that occur in any chunk. By vectors: the cosine. A chunk that holds fewer of the query's codes, dates, names and
+ * phrases loses a part of it. A chunk's score is at least that of the chunks below it.
  */
 export async function searchChunks(
   { db, engine }: SearchDatabase,
@@ -66,8 +69,10 @@ async function searchIn(
   query: ChunkQuery,
 ): Promise<SearchResult[]> {
   const { limit, minScore = 0 } = query
+  const exact = exactSpellings(query.text)
   async function resultsOf(ranked: Rankings): Promise<SearchResult[]> {
-    const fitting = fuse(ranked).filter(({ score }) => score >= minScore)
+    const ordered = await putExactFirst(transaction, fuse(ranked), exact)
+    const fitting = ordered.filter(({ score }) => score >= minScore)
     return await readDistinct(transaction, fitting, limit)
   }
   const padded = { ...query, limit: limit + overfetch }
@@ -83,6 +88,27 @@ async function searchIn(
   const wider = Math.min(candidates * widening, maxCandidates)
   const options = { candidates: wider, allVectors: minScore > 0 }
   return await resultsOf(await rankings(transaction, engine, { ...query, limit: wider }, options))
+}
+
+async function putExactFirst(
+  transaction: Transaction<AgentTables>,
+  ranked: readonly Scored[],
+  exact: readonly Exact[],
+): Promise<readonly Scored[]> {
+  if (exact.length === 0 || ranked.length === 0) return ranked
+  const rows = await transaction
+    .selectFrom('chunks')
+    .select(['sequence', 'section', 'content'])
+    .where(
+      'sequence',
+      'in',
+      ranked.map(({ sequence }) => sequence),
+    )
+    .execute()
+  const texts = new Map(
+    rows.map(({ sequence, section, content }) => [Number(sequence), `${section ?? ''}\n${content}`]),
+  )
+  return exactFirst(ranked, exact, sequence => texts.get(sequence))
 }
 
 /** The factor by which the number of candidates grows for a second look, if those of the first were mostly duplicates. */
