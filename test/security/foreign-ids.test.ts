@@ -78,6 +78,7 @@ async function fill(app: TestApp, agentId: string): Promise<Record<string, strin
     messageId: message.id,
     sourceId: source.id,
     toolId: (data as { id: string }).id,
+    keyId: String((await make(app, `${path}/keys`, { name: 'CI', role: 'chat' })).id),
     contactId: String((await make(app, `${path}/contacts`, { name: 'Ada' })).id),
     clusterName: 'clocks',
     // Nobody listens there, which a registration bears.
@@ -108,6 +109,7 @@ const bodies: Record<string, object> = {
   'POST /transactions/:transactionId/resolve': { outcome: 'failed', note: 'x' },
   'POST /payment-notifications/:notificationId/match': { transaction_id: 'none' },
   'POST /chat/approvals/:toolCallId': { approved: false },
+  'PUT /keys/:keyId': { name: 'Eve' },
   'PUT /calendar/:taskId': { title: 'Ebb' },
   'PUT /contacts/:contactId': { name: 'Eve' },
   'POST /contacts/:contactId/merge': { from: 'none' },

@@ -106,8 +106,9 @@ export function createDecision({
         throw new AccessDenied('Access denied: this API key is limited to some agents, or to a role on them.')
       if (access === 'user' && caller.user === undefined)
         throw new AccessDenied(
-          'Access denied: this needs a user. Sign in through the identity gateway, or set DEV_USER while developing. ' +
-            'Requests of web pages of another origin never act as that user.',
+          'Access denied: this needs a user. Send an API key, sign in (npm run sign-in makes a link; its cookie counts only ' +
+            "with the service's own Origin) or through the identity gateway, or set DEV_USER while developing. " +
+            'Requests of web pages of another origin never act as a user.',
         )
       if (isAgentAccess(access) && !request.routeOptions.config.findsAgent)
         await enterAgent(request, reply, access)

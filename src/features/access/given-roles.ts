@@ -25,10 +25,11 @@ export function createGivenRoles(database: Database) {
   return {
     hasRoles: async (email: string) => (await entriesOf(email).limit(1).execute()).length > 0,
 
-    /** Whether the person has a role, or has signed in. */
+    /** Whether the person has a role, has signed in, or has made keys, which outlive the sign-in. */
     async isKnown(email: string): Promise<boolean> {
       const sessions = database.selectFrom('sessions').select('email').where('email', '=', email)
-      return (await entriesOf(email).union(sessions).limit(1).execute()).length > 0
+      const keys = database.selectFrom('api_keys').select('creator as email').where('creator', '=', email)
+      return (await entriesOf(email).union(sessions).union(keys).limit(1).execute()).length > 0
     },
 
     /** Returns what has changed, without a role where it was taken away. */

@@ -186,6 +186,22 @@ describe('a key that is not to be trusted', () => {
     expect((await rotate({ overlap_hours: 25 })).status).toBe(400)
   })
 
+  it('does not count on with the rights of another person who rotates it', async () => {
+    const eve = await headersOf('eve@example.com')
+    const role = await giveRole(app, agentId, { email: 'eve@example.com', role: 'admin', headers: owner })
+    const { id, key } = await makeKey(eve, { role: 'admin' }, agentId)
+    expect((await app.call('DELETE', role, { headers: owner })).status).toBe(200)
+    expect(await status(bearer(key))).toBe(403)
+    const path = `/api/agents/${agentId}/keys/${id}/rotate`
+    const rotate = (body: object) => app.call('POST', path, { headers: owner, body })
+    expect(await rotate({ overlap_hours: 1 })).toMatchObject({
+      ...{ status: 400, body: { error: { details: { field: 'overlap_hours' } } } },
+    })
+    expect(await status(bearer(key))).toBe(403)
+    expect((await rotate({})).status).toBe(200)
+    expect(await status(bearer(key))).toBe(401)
+  })
+
   it('among many rotations at once leaves one key', async () => {
     const first = await makeKey(owner, { role: 'viewer' }, agentId)
     const answers = await Promise.all(

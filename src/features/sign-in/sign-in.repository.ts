@@ -84,8 +84,10 @@ function sessionsAndAccounts(database: Database) {
 
 function invitations(database: Database) {
   return {
-    insertInvitation: (invitation: PlatformTables['invitations']) =>
-      database.insertInto('invitations').values(invitation).execute(),
+    async insertInvitation(invitation: PlatformTables['invitations']): Promise<void> {
+      await database.deleteFrom('invitations').where('expires_at', '<=', invitation.created_at).execute()
+      await database.insertInto('invitations').values(invitation).execute()
+    },
 
     markMailed: (id: string) =>
       database.updateTable('invitations').set({ is_mailed: 1 }).where('id', '=', id).execute(),

@@ -291,6 +291,28 @@ describe('invitations', () => {
     expect(await userOf(app, headers)).toBe('ada@example.com')
   })
 
+  it('are no way to become somebody of whom only a key is left', async () => {
+    const given = await owned()
+    const { app, headers, id } = given
+    const bob = cookieOf(await redeem(app, (await invite(given, 'bob@example.com')).token))
+    const made = await app.call<{ key: string }>('POST', '/api/auth/keys', {
+      headers: bob,
+      body: { name: 'CI' },
+    })
+    const { body } = await app.call<{ admins: { id: string; email: string }[] }>(
+      'GET',
+      `/api/agents/${id}/admins`,
+      {
+        headers,
+      },
+    )
+    const entry = body.admins.find(({ email }) => email === 'bob@example.com')
+    await app.call('DELETE', `/api/agents/${id}/admins/${entry?.id}`, { headers })
+    await app.call('POST', '/api/auth/sign-out', { headers: bob })
+    expect((await redeem(app, (await invite(given, 'bob@example.com')).token)).status).toBe(403)
+    expect(await userOf(app, { authorization: `Bearer ${made.body.key}` })).toBe('bob@example.com')
+  })
+
   it('are made by owners, for their agents, and end with the role of who made them', async () => {
     const given = await owned()
     const { app, headers, id } = given

@@ -100,10 +100,12 @@ export function createKeysService({
     /** The key belongs to the person who rotates it, since that person then has it. */
     async rotate({ scope, by }: KeyOwner, id: string, overlapHours: number) {
       const row = await find(scope, id)
+      const creator = creatorOf(by)
+      requireOwnOverlap(row, creator, overlapHours)
       const { key, ...secret } = secretFor(row.agent_id)
       const previous_until = new Date(clock.now() + overlapHours * 3_600_000).toISOString()
       const former = { previous_hash: row.hash, previous_until }
-      const rotated = await change(row, { ...secret, ...former, creator: creatorOf(by) })
+      const rotated = await change(row, { ...secret, ...former, creator })
       identification.noteLimit(rotated.hash, rotated)
       rightsLost(row.agent_id ?? undefined)
       return { ...toKey(rotated, clock), key }
@@ -131,6 +133,15 @@ function endOf(text: string, former: KeyRow | undefined, clock: Clock): string {
 function secretFor(agent_id: string | null) {
   const key = newApiKey(agent_id === null ? 'personal' : 'agent')
   return { key, hash: apiKeyHash(key) ?? '', hint: apiKeyHint(key) }
+}
+
+/** The holder of another person's key may have lost the rights that `creator` still has. */
+function requireOwnOverlap(row: KeyRow, creator: string, hours: number): void {
+  if (hours > 0 && creator !== row.creator)
+    throw invalid(
+      'overlap_hours',
+      `must be 0: with it, the former key of ${row.creator} would get your rights`,
+    )
 }
 
 /** A key outlives an open door: callers without a user make none. */
