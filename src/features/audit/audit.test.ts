@@ -3,7 +3,12 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
+import { startChatModel } from '#test/support/chat-model.ts'
 import { startGateway } from '#test/support/gateway.ts'
+import { manualClock } from '#test/support/manual-clock.ts'
+import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
+import { workflowCalls } from '#test/support/workflows.ts'
+import { createAudit } from './audit.feature.ts'
 import type { AuditEntry } from './audit.schema.ts'
 
 interface Log {
@@ -132,6 +137,46 @@ it('attempts at secrets and roles are entries when they are refused', async () =
   ])
 })
 
+it('an entry of a model names the schedule or the workflow in whose turn it acts', async () => {
+  await using model = await startChatModel()
+  const app = await testApp({ environment: { ...ada, ...model.environment } })
+  const agent = `/api/agents/${await makeAgent(app)}`
+  await app.call('PUT', `${agent}/settings`, { body: { sql_tool_writes: true } })
+  const chat = { callback_type: 'chat', callback_data: { content: 'Tidy up.' } }
+  const later = { name: 'Nightly', type: 'delayed', delay_seconds: 3600, ...chat }
+  const schedule = await app.call<{ id: string }>('POST', `${agent}/schedules`, { body: later })
+  const workflows = workflowCalls(app, agent)
+  const nodes = { start: { type: 'trigger' }, ask: { type: 'chat', message: 'Tidy up.' } }
+  const workflow_id = await workflows.create(nodes, ['start > ask'], { name: 'Weekly' })
+  const call = { stream: openaiToolCall('execute_sql', { query: "update contacts set name = 'Al'" }) }
+  await app.call('POST', `${agent}/contacts`, { body: { name: 'Bo' } })
+  const begin = [
+    () => app.call('POST', `${agent}/schedules/${schedule.body.id}/run`),
+    () => workflows.execute({ workflow_id }),
+  ]
+  for (const run of begin) {
+    model.next(call, { stream: openaiText('Done.') })
+    expect(await run()).toMatchObject({ status: 200 })
+    await app.service.infrastructure.runner.idle()
+  }
+  expect(await logOf(app, agent, 'operation=execute_sql')).toMatchObject([
+    { actor_kind: 'model', actor_id: schedule.body.id, actor_name: 'Nightly' },
+    { actor_kind: 'model', actor_id: workflow_id, actor_name: 'Weekly' },
+  ])
+})
+
+it('entries older than AUDIT_KEEP_DAYS are removed at the start, and no others', async () => {
+  const clock = manualClock('2026-03-01T00:00:00Z')
+  const app = await testApp({ environment: { ...ada, AUDIT_KEEP_DAYS: '30' }, clock })
+  const agent = `/api/agents/${await makeAgent(app)}`
+  clock.advance(29 * 24 * 3_600_000)
+  await app.call('POST', `${agent}/contacts`, { body: { name: 'Bo' } })
+  clock.advance(2 * 24 * 3_600_000)
+  expect(await logOf(app, agent)).toHaveLength(2)
+  await createAudit(app.service.infrastructure).start?.()
+  expect((await logOf(app, agent)).map(({ operation }) => operation)).toEqual(['createContact'])
+})
+
 describe('the list', () => {
   it('is filtered, paged, and written as lines of JSON or CSV', async () => {
     const app = await testApp({ environment: ada })
@@ -184,6 +229,13 @@ describe('the list', () => {
       { operation: 'deleteAgent', agent_id: null, object: deleted, actor_id: 'ada@example.com' },
     ])
     expect(await own(viewer)).toEqual([])
+    const { platform } = app.service.infrastructure
+    const left = await platform
+      .selectFrom('audit_log')
+      .select('operation')
+      .where('agent_id', '=', deleted)
+      .execute()
+    expect(left).toEqual([])
     expect(await app.call('GET', '/api/audit')).toMatchObject({ status: 403 })
   })
 })

@@ -1,6 +1,7 @@
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import { maxMessageLength } from '#features/chat/chat.feature.ts'
+import { currentActor } from '#platform/actor.ts'
 import { AppError } from '#platform/errors.ts'
 import { fitting } from '#platform/http/lists/list-large.ts'
 import type { ChangeContext, JobHandler } from '#platform/jobs/jobs.ts'
@@ -66,7 +67,8 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
     const content = texts.filter(text => text !== '').join('\n')
     if (content === '') return notice
     const message = { id, content, standingConversationId: thread.id }
-    const answer = await answerOnce(agentId, message, asker, signal)
+    const actor = { kind: 'channel', id: thread.id, name: thread.channel } as const
+    const answer = await currentActor.run(actor, answerOnce, agentId, message, asker, signal)
     return `${answer.content}\n\n${notice}`
   }
 

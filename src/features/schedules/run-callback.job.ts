@@ -1,6 +1,7 @@
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import { failureOf } from '#features/workflows/lifecycle.service.ts'
 import type { ExecutionEnd } from '#features/workflows/workflows.events.ts'
+import { currentActor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
@@ -74,7 +75,8 @@ export function createCallbacks(needs: Dependencies): Record<string, JobHandler<
         const execution = await findExecution(db, 'id', idOf(context))
         const schedule = execution && (await findSchedule(db, execution.schedule_id))
         if (schedule === undefined || execution?.status !== 'running') return
-        await callback(context, schedule, execution)
+        const { id, name } = schedule
+        await currentActor.run({ kind: 'schedule', id, name }, callback, context, schedule, execution)
         await end(context, 'id', idOf(context), null)
       },
       onFailed: (context, error) => end(context, 'id', idOf(context), error),

@@ -1,3 +1,4 @@
+import { currentActor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
 import { parseJson } from '#platform/exact-json.ts'
 import { causeDepth } from '#platform/jobs/cause-depth.ts'
@@ -135,7 +136,8 @@ async function runClaimed(
   const { graph } = readGraph(stop_after === undefined ? definition : upTo(definition, stop_after))
   const roots = rootsOf(agent, execution)
   const results = resultsOf(await readResults(agent.db, id))
-  return await runSegment({
+  const actor = { kind: 'workflow', id: workflowId, name: roots.workflow.name ?? null } as const
+  return await currentActor.run(actor, runSegment, {
     graph,
     results,
     clock,

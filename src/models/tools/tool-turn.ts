@@ -2,7 +2,7 @@ import type { CitedPassage } from '../language-model/passages.ts'
 
 /** The turn of a conversation that tools are offered to. */
 export interface ToolTurn {
-  /** Undefined for a conversation that its caller keeps. */
+  /** Undefined for one that its caller keeps, and for a single question. */
   conversationId: string | undefined
   /** Its caller may chat and no more. */
   isOutsider: boolean

@@ -135,10 +135,9 @@ function toolTurn(
   { userMessage, sent }: QuestionContext,
   isOutsider: boolean,
   report: ToolTurn['report'],
-): ToolTurn | undefined {
-  if (sent !== undefined) return { conversationId: undefined, isOutsider, report }
-  if (userMessage.id === undefined) return undefined
-  return { conversationId: userMessage.conversationId, isOutsider, report }
+): ToolTurn {
+  const isKept = sent === undefined && userMessage.id !== undefined
+  return { conversationId: isKept ? userMessage.conversationId : undefined, isOutsider, report }
 }
 
 /** The tools of the caller keep their names, by which the caller knows them. */

@@ -55,6 +55,15 @@ describe('a question without a conversation', () => {
     expect(await conversations()).toEqual(before)
   })
 
+  it('that holds text of others is answered without SQL', async () => {
+    const offered = () => question()?.tools?.map(tool => tool.function.name)
+    await agent.runNode(chat('Summarise the contacts'), {})
+    expect(offered()).toContain('execute_sql')
+    await agent.runNode(chat('Summarise {{text}}'), { text: 'the contacts' })
+    expect(offered()).toContain('search_knowledge')
+    expect(offered()).not.toContain('execute_sql')
+  })
+
   it('may use tools, or none', async () => {
     model.next(
       { stream: openaiToolCall('search_knowledge', { query: 'news' }) },
