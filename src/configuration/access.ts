@@ -59,6 +59,8 @@ export const access = group({
 /** A group's name may hold any of the separators but the comma. */
 const groupRole = /^(?<group>.+)=(?<agent>[^=:]+):(?<role>chat|viewer|admin|owner)$/
 
+type GroupRole = 'chat' | 'viewer' | 'admin' | 'owner'
+
 interface OidcVariables {
   OIDC_ISSUER?: string
   OIDC_CLIENT_ID?: string
@@ -75,7 +77,7 @@ function oidcOf(variables: OidcVariables) {
     trustsEmail: variables.OIDC_TRUST_EMAIL === 'true',
     groupsClaim: variables.OIDC_GROUPS_CLAIM,
     /** Agents by their ids or names. */
-    roles: pairs.map(({ group = '', agent: id = '', role = '' }) => ({ group, id, role: role as 'chat' })),
+    roles: pairs.map(({ group = '', agent: id = '', role = '' }) => ({ group, id, role: role as GroupRole })),
   }
 }
 

@@ -9,6 +9,7 @@ import { holding } from './finding.ts'
 export function findInConfiguration(configuration: Configuration): Finding[] {
   return [
     ...findInAccess(configuration),
+    ...findInSignIn(configuration),
     ...findInProxies(configuration),
     ...findInOutbound(configuration),
     ...findInConnections(configuration),
@@ -61,6 +62,35 @@ function findInAccess(configuration: Configuration): Finding[] {
       'risk',
       `Passwords, keys and cookies cross the network in the clear, since BASE_URL is ${baseUrl}.`,
       'Put a proxy with a certificate in front, and set BASE_URL to its https address.',
+    ],
+  ])
+}
+
+/** Mail services at which everybody may have an address. */
+const publicMail =
+  /^@(?:gmail|googlemail|outlook|hotmail|live|yahoo|icloud|me|aol|gmx|web|mail|proton|protonmail|yandex|qq|163)\.[a-z]{2,3}(?:\.[a-z]{2})?$/
+
+function findInSignIn({ oidc, signInAllow }: Configuration): Finding[] {
+  const open = signInAllow.filter(entry => publicMail.test(entry))
+  const owners = oidc?.roles.filter(({ role }) => role === 'owner').map(({ group }) => group) ?? []
+  return holding([
+    [
+      oidc !== undefined && open.length > 0,
+      'stranger',
+      `Everybody may get an address that SIGN_IN_ALLOW admits, and create agents: ${open.join(', ')}.`,
+      'Name single addresses, or domains of your own.',
+    ],
+    [
+      oidc?.trustsEmail === true,
+      'risk',
+      'Who can choose their own address at the identity provider signs in as anybody, since OIDC_TRUST_EMAIL is true.',
+      'Remove OIDC_TRUST_EMAIL, unless the provider is a directory in which only administrators set addresses.',
+    ],
+    [
+      owners.length > 0,
+      'risk',
+      `All people of a group own an agent, may delete it, and choose its people, by OIDC_ROLES: ${owners.join(', ')}.`,
+      'Give groups at most the role admin, and the role owner to single people.',
     ],
   ])
 }

@@ -5,8 +5,16 @@ import type { Finding } from './finding.ts'
 import { holding } from './finding.ts'
 
 /** The faults that the data show together with the configuration. */
-export function findInData({ agents }: DataFacts, configuration: Configuration): Finding[] {
-  return agents.flatMap(agent => findInAgent(agent, configuration))
+export function findInData({ agents, lastingKeys }: DataFacts, configuration: Configuration): Finding[] {
+  const keys = holding([
+    [
+      isExposed(configuration) && lastingKeys.length > 0,
+      'risk',
+      `API keys that may change agents never expire: ${shortened(lastingKeys)}.`,
+      'Set their expires_at, or give them the role chat or viewer, as far as their programs allow.',
+    ],
+  ])
+  return [...agents.flatMap(agent => findInAgent(agent, configuration)), ...keys]
 }
 
 function findInAgent(agent: AgentFacts, configuration: Configuration): Finding[] {

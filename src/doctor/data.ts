@@ -4,6 +4,8 @@ import type { AgentTables, PlatformTables } from '#storage/tables.ts'
 /** The parts of the data that show what others may do. */
 export interface DataFacts {
   agents: AgentFacts[]
+  /** Names of the API keys that never expire and may change agents. */
+  lastingKeys: string[]
 }
 
 /** An agent that people without a role can talk to. */
@@ -55,7 +57,19 @@ export async function readData({ platform, withAgent }: DataReader): Promise<Dat
       hasBrowser: browser_tools === true,
     })
   }
-  return { agents }
+  return { agents, lastingKeys: await readLastingKeys(platform) }
+}
+
+async function readLastingKeys(platform: Kysely<PlatformTables>): Promise<string[]> {
+  const keys = await platform
+    .selectFrom('api_keys')
+    .select('name')
+    .where('revoked_at', 'is', null)
+    .where('expires_at', 'is', null)
+    .where(({ or, eb }) => or([eb('role', 'is', null), eb('role', 'in', ['admin', 'owner'])]))
+    .orderBy('name')
+    .execute()
+  return keys.map(({ name }) => name)
 }
 
 async function readActingTools(db: Kysely<AgentTables>): Promise<string[]> {

@@ -16,11 +16,15 @@ function reach(configuration: Configuration): string {
     : `${listens}only programs on this machine reach it.`
 }
 
-function doors({ gateway, devUser }: Configuration): string[] {
+function doors({ gateway, oidc, devUser }: Configuration): string[] {
   const isAlways = 'API keys name their caller (Authorization: Bearer).'
   return [
     isAlways,
     ...(gateway === undefined ? [] : [`An identity gateway names people by a token in ${gateway.header}.`]),
+    ...(oidc === undefined
+      ? []
+      : [`People with an account at ${oidc.issuer}, and a role here, sign in there.`]),
+    'Links sign people in: those of invitations, and of npm run sign-in.',
     ...(devUser === undefined ? [] : [`Every other caller on this machine acts as ${devUser} (DEV_USER).`]),
   ]
 }

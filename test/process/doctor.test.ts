@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfiguration } from '#configuration/configuration.ts'
 import { readData } from '../../src/doctor/data.ts'
 import { findInData } from '../../src/doctor/data-findings.ts'
+import { describe as describeAccess } from '../../src/doctor/describe.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import type { TestApp } from '../support/build-app.ts'
 import { buildApp, testApp } from '../support/build-app.ts'
@@ -29,6 +30,8 @@ const gateway = {
   GATEWAY_ISSUER: 'https://id.example',
 }
 const behindProxy = { BASE_URL: 'https://agents.example', TRUST_PROXY: '127.0.0.1', PUBLIC_ACCESS: 'read' }
+
+const provider = { ...behindProxy, OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'agents' }
 
 describe('the configuration', () => {
   it.each<[string, Record<string, string>]>([
@@ -111,6 +114,15 @@ describe('the configuration', () => {
       { ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') },
     ],
     ['risk: The log holds more than operation needs', { ...open, LOG_LEVEL: 'trace' }],
+    [
+      'stranger: Everybody may get an address that SIGN_IN_ALLOW admits, and create agents: @gmail.com, @yahoo.co.uk.',
+      { ...provider, SIGN_IN_ALLOW: 'ada@gmail.com,@Gmail.com,@yahoo.co.uk,@gmail.example.com' },
+    ],
+    ['risk: Who can choose their own address', { ...provider, OIDC_TRUST_EMAIL: 'true' }],
+    [
+      'risk: All people of a group own an agent, may delete it, and choose its people, by OIDC_ROLES: staff.',
+      { ...provider, OIDC_GROUPS_CLAIM: 'groups', OIDC_ROLES: 'staff=default:owner,leads=default:admin' },
+    ],
   ])('%s …', (expected, environment) => {
     const findings = found(environment)
     expect(findings).toHaveLength(1)
@@ -131,6 +143,10 @@ describe('the configuration', () => {
       FILES_S3_BUCKET: 'files',
       FILES_S3_ACCESS_KEY_ID: 'a',
       FILES_S3_SECRET_ACCESS_KEY: 'b',
+    },
+    {
+      ...{ ...provider, SIGN_IN_ALLOW: '@example.com,ada@gmail.com', OIDC_GROUPS_CLAIM: 'groups' },
+      OIDC_ROLES: 'staff=default:viewer',
     },
     {
       ...open,
@@ -181,8 +197,14 @@ describe('the agents', () => {
   let facts: Awaited<ReturnType<typeof readData>>
   afterAll(() => app.close())
   beforeAll(async () => {
-    app = await buildApp()
+    app = await buildApp({ environment: { DEV_USER: 'me@example.com' } })
     const agent = '/api/agents/default'
+    for (const key of [
+      { name: 'all' },
+      { name: 'chats', role: 'chat' },
+      { name: 'ends', expires_at: '2099-01-01T00:00:00Z' },
+    ])
+      expect((await app.call('POST', '/api/auth/keys', { body: key })).status).toBe(201)
     await app.call('PUT', `${agent}/settings`, { body: { sql_tool_writes: true, browser_tools: true } })
     const tools = [
       { name: 'order', type: 'http', configuration: { url: 'https://shop.example/orders', method: 'POST' } },
@@ -219,6 +241,7 @@ describe('the agents', () => {
       expect.stringContaining('use tools that act without asking: order, send.'),
       expect.stringContaining('change its database'),
       expect.stringContaining('act in a browser'),
+      'risk: API keys that may change agents never expire: all.',
     ])
   })
 
@@ -229,13 +252,13 @@ describe('the agents', () => {
       isPublic: false,
       hasOpenChannels: true,
     }))
-    const findings = findInData({ agents }, configurationOf({}))
+    const findings = findInData({ ...facts, agents }, configurationOf({}))
     expect(findings).toHaveLength(3)
     expect(findings[0]?.problem).toContain('"sales" by a messenger, since channel_senders is everyone')
   })
 
   it.each<Record<string, string>>([{}, open])('are closed to strangers: %j', environment => {
-    expect(findInData(facts, configurationOf(environment))).toEqual([])
+    expect(findInData({ ...facts, lastingKeys: [] }, configurationOf(environment))).toEqual([])
   })
 })
 
@@ -246,6 +269,13 @@ describe('the command', () => {
     expect(stdout).toContain('everybody who reaches this machine over the network')
     expect(stdout).toContain('A stranger could change something')
     expect(stdout).toContain('Set PUBLIC_ACCESS to chat or read.')
+  })
+
+  it('names every way in', () => {
+    const lines = describeAccess(configurationOf({ ...provider, ...gateway })).join('\n')
+    for (const way of ['API keys', 'An identity gateway', 'https://id.example', 'npm run sign-in'])
+      expect(lines).toContain(way)
+    expect(describeAccess(configurationOf({})).join('\n')).not.toContain('id.example')
   })
 
   it('looks at the data beside a running service, and ends with 0 where all is well', async () => {
