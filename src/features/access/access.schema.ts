@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import type { Permission } from './policy.ts'
 import { permissions, roles } from './policy.ts'
 
 /*
@@ -38,7 +39,9 @@ export const ownAgentSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
   role: Type.String(),
-  power: Type.Union([Type.Enum([...permissions]), Type.Null()], {
+  power: Type.Unsafe<Permission | null>({
+    type: ['string', 'null'],
+    enum: [...permissions, null],
     description:
       'What the caller may do: `chat` in own conversations alone, `viewer` reads, `chatter` also chats, `admin` also changes, `owner` everything; null for a key of the role `chat` whose creator may only read.',
   }),
