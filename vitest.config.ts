@@ -55,6 +55,7 @@ const repositoryTests = [
   'src/features/access/{access,keys}.test.ts',
   'src/features/audit/*.test.ts',
   'src/features/agents/{agents,deletion-races}.test.ts',
+  'src/features/sign-in/*.test.ts',
   'src/features/browser/profiles.test.ts',
   'src/features/calendar/calendar.test.ts',
   'src/features/channels/incoming.test.ts',
