@@ -21,7 +21,12 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
     opensAgent: false,
     rows: 'admins',
     of: adminSchema,
-    handle: ({ params, query }) => access.listAdmins(params.id, query),
+    // The public reads "default", but not the addresses of people.
+    handle: async request =>
+      access.listAdmins(
+        (await access.hasRole(request.params.id, request)) ? request.params.id : '',
+        request.query,
+      ),
   })
   routes.create('', {
     name: 'addAdmin',

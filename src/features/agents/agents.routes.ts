@@ -1,3 +1,4 @@
+import type { Caller } from '#features/access/access.feature.ts'
 import { AccessDenied } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
@@ -23,8 +24,14 @@ export function registerAgentRoutes(app: App, agents: AgentsService): void {
     query: agentListQuery,
     rows: 'agents',
     of: agentSummarySchema,
-    handle: ({ caller: { user, key }, query }) =>
-      agents.list({ email: user?.email ?? key?.creator, only: key?.agents }, query),
+    async handle({ caller, query }) {
+      const { user, key } = caller
+      const { rows, meta } = await agents.list(
+        { email: user?.email ?? key?.creator, only: key?.agents },
+        query,
+      )
+      return { rows: rows.map(agent => shownTo(caller, agent)), meta }
+    },
   })
   routes.create('', {
     name: 'createAgent',
@@ -41,7 +48,7 @@ export function registerAgentRoutes(app: App, agents: AgentsService): void {
     name: 'getAgent',
     summary: 'Get an agent with its settings and counts',
     answer: agentSchema,
-    handle: ({ params, agent }) => agents.get(params.id, agent.db),
+    handle: async ({ caller, params, agent }) => shownTo(caller, await agents.get(params.id, agent.db)),
   })
   routes.update('/:id', {
     name: 'updateAgent',
@@ -64,4 +71,9 @@ export function registerAgentRoutes(app: App, agents: AgentsService): void {
       return { success: true, message: 'The agent and all its data were deleted.' }
     },
   })
+}
+
+/** The public reads "default", but not the address of its owner. */
+function shownTo<Shown extends { owner_email: string | null }>({ via }: Caller, agent: Shown): Shown {
+  return via === 'none' ? { ...agent, owner_email: null } : agent
 }

@@ -90,6 +90,11 @@ describe('the link of an empty service', () => {
     expect((await app.call('PUT', '/api/agents/default/settings', settings)).status).toBe(200)
     expect((await app.call('PUT', '/api/agents/default/settings', { body: settings.body })).status).toBe(403)
     expect((await app.call('DELETE', '/api/agents/default', { headers })).status).toBe(403)
+    expect((await app.call('GET', '/api/agents/default/admins', { headers })).body).toMatchObject({
+      meta: { total: 2 },
+    })
+    for (const path of ['', '/default', '/default/admins'])
+      expect(JSON.stringify((await app.call('GET', `/api/agents${path}`)).body)).not.toContain('@')
   })
 
   it('is refused when it is false, old, or sent by a page of another site, which does not use it up', async () => {
