@@ -351,6 +351,47 @@ describe('invitations', () => {
   })
 })
 
+it('each call leaves one entry of the audit log, with the person who made it and no token', async () => {
+  const { app } = await timedApp({ OWNER_EMAIL: 'ada@example.com' })
+  const tokens = [await firstToken(app), await firstToken(app), await firstToken(app)]
+  const [headers = {}, second = {}, third = {}] = [
+    cookieOf(await redeem(app, tokens[0] ?? '')),
+    cookieOf(await redeem(app, tokens[1] ?? '')),
+    cookieOf(await redeem(app, tokens[2] ?? '')),
+  ]
+  const body = { email: 'bo@example.com', agents: [{ id: 'default', role: 'chat' }] }
+  const invited = await app.call<{ id: string; url: string }>('POST', '/api/invitations', { headers, body })
+  const { id, url } = invited.body
+  const sessions = await app.call<{ sessions: { id: string; current: boolean }[] }>(
+    'GET',
+    '/api/auth/sessions',
+    {
+      headers: second,
+    },
+  )
+  const own = sessions.body.sessions.find(({ current }) => current)?.id
+  await app.call('DELETE', `/api/invitations/${id}`, { headers })
+  await app.call('DELETE', `/api/auth/sessions/${own}`, { headers })
+  await app.call('POST', '/api/auth/sign-out', { headers: third })
+  const rows = () => app.service.infrastructure.platform.selectFrom('audit_log').selectAll().execute()
+  await app.call('DELETE', '/api/auth/sessions', { headers })
+  const entries = await rows()
+  expect(entries.map(({ operation }) => operation).toSorted()).toEqual([
+    'createInvitation',
+    'endSession',
+    'endSessions',
+    'redeemLink',
+    'redeemLink',
+    'redeemLink',
+    'signOut',
+    'withdrawInvitation',
+  ])
+  expect(new Set(entries.map(({ actor_id }) => actor_id))).toEqual(new Set(['ada@example.com']))
+  const text = JSON.stringify(entries)
+  for (const secret of [...tokens, url.split('=')[1] ?? '']) expect(text).not.toContain(secret)
+  expect(text).toContain('bo@example.com')
+})
+
 it('without an identity provider, a person is sent to the sign-in of the console', async () => {
   const { app } = await timedApp()
   expect((await app.call('GET', '/api/auth/sign-in?return_to=/a')).headers.location).toBe(
