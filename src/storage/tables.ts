@@ -80,6 +80,7 @@ export const agentTables = {
   '0027-attention': attentionIndexes,
   '0029-openai-trails': openAiTables,
   '0032-authors': columnsOnly,
+  '0033-mcp-approved': columnsOnly,
 }
 
 type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>

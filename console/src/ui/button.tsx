@@ -29,10 +29,21 @@ export function Button({ kind, icon, label, className, children, type = 'button'
   )
 }
 
+interface LinkTarget {
+  to: string
+  search?: Readonly<Record<string, string | number>>
+}
+
 /** A link to another view that looks like a button. */
-export function LinkButton({ to, kind, icon, label, children }: Looks & { to: string }) {
+export function LinkButton({ to, search = {}, kind, icon, label, children }: Looks & LinkTarget) {
   return (
-    <Link to={to} className={classOf({ kind, label, children } as Looks)} aria-label={label} title={label}>
+    <Link
+      to={to}
+      search={search}
+      className={classOf({ kind, label, children } as Looks)}
+      aria-label={label}
+      title={label}
+    >
       {icon && <Icon name={icon} />}
       {children}
     </Link>

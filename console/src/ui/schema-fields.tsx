@@ -82,7 +82,7 @@ function SchemaField(props: SchemaFieldProps) {
       hint={schema.description ?? (kind === 'lines' ? t.perLine : undefined)}
       type={typeOfInput(schema)}
       isLong={kind === 'long' || kind === 'lines' || kind === 'json'}
-      isCode={kind === 'json'}
+      isCode={kind === 'json' || schema.format === 'code'}
       isRequired={isRequired}
       placeholder={schema.examples?.[0] === undefined ? undefined : textOf(schema.examples[0])}
       limits={limitsOf(schema)}

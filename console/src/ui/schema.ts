@@ -34,6 +34,8 @@ export type FieldKind = 'text' | 'long' | 'number' | 'check' | 'choice' | 'lines
 
 /** Texts longer than this are written in several lines. */
 const longText = 300
+/** `code` is written in a font of one width. */
+const longFormats: readonly unknown[] = ['multiline', 'code']
 
 export function kindOf(schema: JsonSchema): FieldKind {
   const type = typeOf(schema)
@@ -41,7 +43,7 @@ export function kindOf(schema: JsonSchema): FieldKind {
   if (type === 'boolean') return 'check'
   if (type === 'number' || type === 'integer') return 'number'
   if (type === 'string')
-    return schema.format === 'multiline' || (schema.maxLength ?? 0) > longText ? 'long' : 'text'
+    return longFormats.includes(schema.format) || (schema.maxLength ?? 0) > longText ? 'long' : 'text'
   if (type === 'array' && schema.items && typeOf(schema.items) === 'string' && !schema.items.enum)
     return 'lines'
   if (type === 'object' && schema.properties !== undefined) return 'object'

@@ -45,6 +45,8 @@ function selectListed(database: Database, serverId: string) {
       'mcp_tools.parameters',
       'mcp_tools.position',
       'mcp_tools.definition_hash',
+      'mcp_tools.approved_description',
+      'mcp_tools.approved_parameters',
       'mcp_servers.created_at',
       eb
         .case()
@@ -63,7 +65,7 @@ function selectListed(database: Database, serverId: string) {
 
 /** Places in a list, which are read before the tools, since these may be large. */
 function selectPlaces(database: Database, serverId: string) {
-  const size = sql<number>`octet_length(description) + octet_length(parameters)`
+  const size = sql<number>`octet_length(description) + octet_length(parameters) + coalesce(octet_length(approved_parameters), 0)`
   return selectListed(database, serverId).select([...toolList.columns, size.as('size')])
 }
 
@@ -167,17 +169,27 @@ export async function listTools(
     read: names =>
       selectListed(database, serverId)
         .select(['name', 'description', 'parameters', 'definition_hash', 'status'])
+        .select(['approved_description', 'approved_parameters'])
         .where('name', 'in', names)
         .execute(),
   })
   return {
-    rows: rows.map(({ name, description, parameters, status, definition_hash }) => ({
-      name,
-      description,
-      parameters: parametersOf(parameters),
-      status: status as McpTool['status'],
-      hash: definition_hash,
-    })),
+    rows: rows.map(
+      ({ name, description, parameters, status, definition_hash, approved_parameters, ...tool }) => ({
+        name,
+        description,
+        parameters: parametersOf(parameters),
+        status: status as McpTool['status'],
+        hash: definition_hash,
+        ...(status === 'changed' &&
+          approved_parameters !== null && {
+            approved: {
+              description: tool.approved_description ?? '',
+              parameters: parametersOf(approved_parameters),
+            },
+          }),
+      }),
+    ),
     meta,
   }
 }

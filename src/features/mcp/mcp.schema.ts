@@ -74,13 +74,21 @@ export const serverListQuery = Type.Object({
 })
 export type ServerListQuery = Static<typeof serverListQuery>
 
+const parameters = Type.Object(
+  { type: Type.String(), properties: Type.Object({}, { additionalProperties: true }) },
+  { additionalProperties: true, description: 'JSON Schema of the arguments.' },
+)
+
 export const toolSchema = Type.Object(
   {
     name: Type.String(),
     description: Type.String(),
-    parameters: Type.Object(
-      { type: Type.String(), properties: Type.Object({}, { additionalProperties: true }) },
-      { additionalProperties: true, description: 'JSON Schema of the arguments.' },
+    parameters,
+    approved: Type.Optional(
+      Type.Object(
+        { description: Type.String(), parameters },
+        { description: 'The definition of a `changed` tool as it was approved before.' },
+      ),
     ),
     status: Type.Enum([...toolStatuses], {
       description: 'Only `approved` tools are offered to models. Other tools wait for approval.',

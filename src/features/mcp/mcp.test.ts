@@ -302,6 +302,9 @@ describe('the tools of a server', () => {
     for (const change of changes) {
       fake.tools = [toolNamed('say', change), toolNamed('read')]
       expect(await statuses()).toEqual({ say: 'changed', read: 'approved' })
+      const listed = (await stage.tools(id)).tools.map(({ approved }) => approved)
+      const { description, inputSchema } = toolNamed('say')
+      expect(listed).toEqual([{ description, parameters: inputSchema }, undefined])
       expect(await offered()).toEqual(['read'])
       expect(await stage.service.find(stage.agent, id, 'say')).toEqual({
         problem:

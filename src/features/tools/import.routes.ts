@@ -37,14 +37,15 @@ function registerImport(scope: App, { imports, maxBytes }: Parameters<typeof reg
         description: 'Exactly one of `url` and `spec`.',
         examples: [{ url: 'https://petstore3.swagger.io/api/v3/openapi.json' }],
       },
-      response: { 201: importAnswerSchema },
+      response: { 200: importAnswerSchema, 201: importAnswerSchema },
     },
     handler: async (request, reply) => {
       const { agent } = request
       const body: unknown = request.body
       if (!(body instanceof Uint8Array)) throw invalid('', 'the body is missing: give url or spec')
       const signal = AbortSignal.any([clientSignal(reply), agent.signal])
-      return reply.code(201).send({ success: true, ...(await imports.import(agent, body, signal)) })
+      const { isStored, ...answer } = await imports.import(agent, body, signal)
+      return reply.code(isStored ? 201 : 200).send({ success: true, ...answer })
     },
   })
 }

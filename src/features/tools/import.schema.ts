@@ -31,6 +31,15 @@ export const importBodySchema = Type.Object({
       description: 'The same of the tools that this import adds. Default: false.',
     }),
   ),
+  names: Type.Optional(
+    Type.Array(Type.String({ maxLength: 200 }), {
+      maxItems: 2000,
+      description: 'Names of the tools to import. Default: all of the document.',
+    }),
+  ),
+  preview: Type.Optional(
+    Type.Boolean({ description: 'Whether to answer with what the import would do, and store nothing.' }),
+  ),
 })
 export type ImportBody = Static<typeof importBodySchema>
 

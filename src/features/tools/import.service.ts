@@ -34,6 +34,8 @@ interface Dependencies {
   ids: Ids
 }
 
+type ImportOutcome = ImportAnswer & { isStored: boolean }
+
 /** Creates tools from the operations of OpenAPI documents. */
 export function createImportService(needs: Dependencies) {
   const { readRequest, readDocument, outbound, maxBytes, clock, ids } = needs
@@ -53,15 +55,23 @@ export function createImportService(needs: Dependencies) {
   async function store(
     agent: AgentHandle,
     document: ImportedDocument,
-    { cluster, requiresApproval }: Required<ImportOptions>,
-  ): Promise<ImportAnswer> {
-    const by = { cluster, requiresApproval, at: timestamp(clock), newId: ids.record }
+    { cluster, requiresApproval = false, names, preview = false }: ImportOptions & { cluster: string },
+  ): Promise<ImportOutcome> {
+    const by = { cluster, requiresApproval, names, at: timestamp(clock), newId: ids.record }
+    const schemes = document.securitySchemes.map(schemeOf)
     return inTransaction(agent.db, async transaction => {
       const merged = mergeImport(await listCluster(transaction, cluster), document, by)
-      await putTools(transaction, merged.tools)
-      await putSchemes(transaction, cluster, document.securitySchemes.map(schemeOf), by.at)
-      const credentials = await listCredentials(transaction, cluster)
+      if (!preview) {
+        await putTools(transaction, merged.tools)
+        await putSchemes(transaction, cluster, schemes, by.at)
+      }
+      const stored = await listCredentials(transaction, cluster)
+      const known = new Map(stored.map(credential => [credential.scheme.name, credential]))
+      const credentials = preview
+        ? schemes.map(scheme => known.get(scheme.name) ?? { scheme, secretSet: null })
+        : stored
       return {
+        isStored: !preview,
         data: merged.tools.map(toPublic),
         skipped: [...document.skipped, ...merged.skipped],
         warnings: [...document.warnings, ...merged.warnings],
@@ -72,11 +82,11 @@ export function createImportService(needs: Dependencies) {
 
   return {
     /** @param body the request's body as it arrived: JSON with the document or its address. */
-    async import(agent: AgentHandle, body: Uint8Array, signal: AbortSignal): Promise<ImportAnswer> {
+    async import(agent: AgentHandle, body: Uint8Array, signal: AbortSignal): Promise<ImportOutcome> {
       const { url, document: given, options } = await readRequest(body, signal)
       const document = given ?? (await fetchDocument(url, signal))
       const { cluster = document.title === '' ? unnamedCluster : document.title } = options
-      return store(agent, document, { cluster, requiresApproval: options.requiresApproval ?? false })
+      return store(agent, document, { ...options, cluster })
     },
   }
 }

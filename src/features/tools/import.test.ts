@@ -255,6 +255,25 @@ describe('an import', () => {
     expect((await app.call<{ data: unknown[] }>('GET', path)).body.data).toHaveLength(3)
   })
 
+  it('shows what it would do, and takes the tools that are chosen', async () => {
+    const path = await stage.newAgent()
+    const stored = async () =>
+      (await app.call<{ data: { name: string }[] }>('GET', path)).body.data.map(({ name }) => name)
+    const preview = await importInto(path, { spec: shop(), preview: true })
+    expect(preview.status).toBe(200)
+    const names = preview.body.data.map(({ name }) => name)
+    expect(names).toHaveLength(2)
+    expect(preview.body.credentials).toMatchObject([{ name: 'key', isSet: false }])
+    expect(await stored()).toEqual([])
+    const chosen = names.slice(0, 1)
+    const { data, warnings } = await imported(path, { spec: shop(), names: [...chosen, 'unknown'] })
+    expect([data.map(({ name }) => name), warnings, await stored()]).toEqual([chosen, [], chosen])
+    // Those that are not chosen stay as they are.
+    const again = await imported(path, { spec: shop(), names: names.slice(1, 2) })
+    expect(again.warnings).toEqual([])
+    expect(await stored()).toHaveLength(2)
+  })
+
   it('never replaces a tool that a person made', async () => {
     const path = await stage.newAgent()
     const own = { name: 'getItem', type: 'javascript', configuration: { code: 'return 1' }, cluster: 'Shop' }

@@ -9,6 +9,8 @@ interface Circumstances {
   cluster: string
   /** For tools that are new. */
   requiresApproval: ApprovalRule
+  /** Those to import; undefined for all. */
+  names?: readonly string[] | undefined
   at: string
   newId(): string
 }
@@ -31,9 +33,11 @@ export function mergeImport(
 ): Merged {
   const byName = new Map(known.map(tool => [tool.name, tool]))
   const merged: Merged = { tools: [], skipped: [], warnings: [] }
+  const wanted = circumstances.names && new Set(circumstances.names)
   for (const operation of operations) {
     const former = byName.get(operation.name)
     byName.delete(operation.name)
+    if (wanted?.has(operation.name) === false) continue
     if (former !== undefined && !wasImported(former)) merged.skipped.push(nameTaken(operation))
     else
       merged.tools.push(

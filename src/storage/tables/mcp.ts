@@ -1,4 +1,4 @@
-import { integerOrNull, partOf, text, textOrNull, unique } from '#platform/columns.ts'
+import { integerOrNull, partOf, since, text, textOrNull, unique } from '#platform/columns.ts'
 import { declareAgentTables, readable } from './table-set.ts'
 
 /** MCP servers and what they offer. */
@@ -34,6 +34,9 @@ export const mcpTables = declareAgentTables({
       definition_hash: text,
       /** The hash that a person has approved; null for a tool without a review. */
       approved_hash: textOrNull,
+      /** The texts of the definition that was approved, kept from the moment it changes; null if it never has. */
+      approved_description: since('0033-mcp-approved', textOrNull),
+      approved_parameters: since('0033-mcp-approved', textOrNull),
     },
     key: ['server_id', 'name'],
   },

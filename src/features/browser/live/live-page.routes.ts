@@ -51,17 +51,16 @@ export function registerLivePage(app: App, { links, isSessionOpen, clock }: Depe
       if (grant === undefined || grant.right === 'replay') return sendWords(reply.code(403), refused)
       if (!(await isSessionOpen(sessionId).catch(falseIfUnknown))) return sendWords(reply.code(404), ended)
       // A page of another site that frames a takeover could lead clicks astray; watching takes none.
-      if (grant.right === 'watch') permitFrames(reply)
-      else reply.header('content-security-policy', `${policy}; frame-ancestors 'none'`)
+      permitFrames(reply, grant.right === 'watch' ? '*' : "'self'")
       const filled = page.replace('{{right}}', grant.right).replace('{{now}}', String(clock.now()))
       return reply.type('text/html; charset=utf-8').send(filled)
     },
   })
 }
 
-function permitFrames(reply: FastifyReply): void {
+function permitFrames(reply: FastifyReply, ancestors: '*' | "'self'" = '*'): void {
   reply.removeHeader('x-frame-options')
-  reply.header('content-security-policy', `${policy}; frame-ancestors *`)
+  reply.header('content-security-policy', `${policy}; frame-ancestors ${ancestors}`)
 }
 
 function falseIfUnknown(error: unknown): boolean {

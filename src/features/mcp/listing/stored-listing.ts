@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { AgentDatabase as Database } from '#storage/tables.ts'
 import type { ToolDefinition } from './listing.ts'
 
@@ -62,9 +63,20 @@ async function upsert(database: Database, rows: (StoredTool & NewText)[]): Promi
         parameters: ref('excluded.parameters'),
         position: ref('excluded.position'),
         definition_hash: ref('excluded.definition_hash'),
+        approved_description: lastApproved('description'),
+        approved_parameters: lastApproved('parameters'),
       })),
     )
     .execute()
+}
+
+/** What a person has approved is kept when it is replaced, so that they see what has changed. */
+function lastApproved(column: 'description' | 'parameters') {
+  const stored = (name: string) => sql.ref<string | null>(`mcp_tools.${name}`)
+  const isApproved = sql`${stored('approved_hash')} = ${stored('definition_hash')}`
+  return sql<
+    string | null
+  >`case when ${isApproved} then ${stored(column)} else ${stored(`approved_${column}`)} end`
 }
 
 interface NewText {

@@ -1,0 +1,48 @@
+import { formatNumber } from '#console/i18n/format.ts'
+import type { en } from './text.ts'
+
+export default {
+  sessions: 'Browsersitzungen',
+  count: count => (count === 1 ? '1 Sitzung' : `${formatNumber(count)} Sitzungen`),
+  session: 'Sitzung',
+  status: 'Zustand',
+  states: {
+    active: 'live',
+    paused: 'angehalten',
+    takeover: 'braucht einen Menschen',
+    closed: 'beendet',
+    error: 'abgebrochen',
+  },
+  size: 'Fenster',
+  began: 'Begonnen',
+  used: 'Zuletzt benutzt',
+  none: 'Noch keine Browsersitzungen',
+  noneText:
+    'Der Agent öffnet einen Browser, wenn er eine Seite braucht. Sie können ihm zusehen, ihn übernehmen und ihn danach noch einmal abspielen.',
+  open: 'Browser öffnen',
+  profile: 'Profil',
+  profileHint: 'Behält Anmeldungen unter diesem Namen: Buchstaben, Ziffern, „_“, „.“ und „-“.',
+  record: 'Aufzeichnen',
+  recordHint: 'Dann lässt sie sich 30 Tage lang abspielen. Passwörter werden verdeckt.',
+  back: 'Alle Sitzungen',
+  end: 'Sitzung beenden',
+  endTitle: 'Diese Browsersitzung beenden?',
+  endText: 'Ihre Seiten werden geschlossen, auch wenn der Agent sie gerade benutzt.',
+  ended: 'Die Sitzung ist beendet.',
+  takeOver: 'Übernehmen',
+  takeOverReason: 'In der Konsole übernommen',
+  live: 'Bild des Browsers',
+  replay: 'Aufzeichnung der Sitzung',
+  control: 'Der Browser, den Sie steuern',
+  asked: 'Der Agent wartet auf einen Menschen',
+  askedBy: who => `${who} bittet um einen Menschen`,
+  agent: 'Der Agent',
+  api: 'Ein Programm',
+  until: 'Der Agent macht weiter:',
+  drives: who => `${who} steuert.`,
+  keys: 'Im Bild gehen alle Tasten an die gezeigte Seite. F6 verlässt es.',
+  ownTab: 'In eigenem Tab öffnen',
+  nothingRecorded: 'Von dieser Sitzung ist nichts aufgezeichnet',
+  nothingRecordedText:
+    'Sitzungen, die mit „Aufzeichnen“ geöffnet werden, lassen sich nach ihrem Ende abspielen.',
+} satisfies typeof en

@@ -1,0 +1,47 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { path } from '#console/api/request.ts'
+import { useText } from '#console/i18n/text.ts'
+import { useAgent } from '#console/shell/agent.tsx'
+import { Segments } from '#console/ui/tabs.tsx'
+import { toast } from '#console/ui/toast.tsx'
+import type { ToolType } from './requests.ts'
+import { text } from './text.ts'
+import { NewToolForm } from './tool-form.tsx'
+import './tools.css'
+
+const kinds = ['http', 'javascript', 'mcp'] as const
+
+interface Given {
+  type?: ToolType
+  server?: string
+  tool?: string
+}
+
+/** Adds a tool by hand; a link can name its kind and the tool of a server. */
+export default function NewTool() {
+  const t = useText(text)
+  const agent = useAgent()
+  const navigate = useNavigate()
+  const { type = 'http', server, tool } = useSearch({ strict: false }) as Given
+  const given = type === 'mcp' && tool !== undefined ? { name: String(tool) } : {}
+  return (
+    <div className="page">
+      <Segments
+        label={t.kind}
+        chosen={type}
+        segments={kinds.map(name => ({ name, title: t.kinds[name] }))}
+        onChoose={name => void navigate({ to: '.', search: { type: name }, replace: true })}
+      />
+      <p className="lead">{t.kindTexts[type]}</p>
+      <NewToolForm
+        key={type}
+        type={type}
+        initial={{ ...given, configuration: type === 'mcp' ? { serverId: server, toolName: tool } : {} }}
+        onDone={({ id, name }) => {
+          toast(t.created(name))
+          void navigate({ to: `${agent.home}/tools/${path`${id}`}` })
+        }}
+      />
+    </div>
+  )
+}
