@@ -61,6 +61,8 @@ export default {
     clusterHint: 'Ein Name, der Werkzeuge zusammenfasst.',
     approval: 'Freigabe durch einen Menschen',
     approvals: ['Nie', 'Solange ein Gespräch Text von Fremden enthält', 'Für jeden Aufruf'],
+    approvers: 'Wer freigibt',
+    approverNames: ['Eigentümer und Admins', 'Auch wer fragte, mit der Rolle „chat“'],
     request: 'Anfrage',
     method: 'Methode',
     url: 'Adresse',

@@ -60,6 +60,8 @@ export const en = {
     clusterHint: 'A name that groups tools.',
     approval: 'Approval by a person',
     approvals: ['Never', 'While a conversation holds text of outsiders', 'For each call'],
+    approvers: 'Who approves',
+    approverNames: ['Owners and admins', 'Also who asked, with the role “chat”'],
     request: 'Request',
     method: 'Method',
     url: 'Address',

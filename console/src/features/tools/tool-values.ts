@@ -59,7 +59,7 @@ export function schemaOf(type: ToolType, t: Fields, hasConfiguration = true): Js
     },
   }
   return {
-    required: ['name', 'requiresApproval', ...(hasConfiguration ? ['configuration'] : [])],
+    required: ['name', 'requiresApproval', 'approvers', ...(hasConfiguration ? ['configuration'] : [])],
     properties: {
       name: { title: t.name, description: t.nameHint, type: 'string', maxLength: 200 },
       description: { title: t.description, description: t.descriptionHint, type: 'string', maxLength: 4000 },
@@ -70,6 +70,12 @@ export function schemaOf(type: ToolType, t: Fields, hasConfiguration = true): Js
         enum: [false, true, 'always'],
         enumTitles: t.approvals,
         default: false,
+      },
+      approvers: {
+        title: t.approvers,
+        enum: ['admins', 'chat'],
+        enumTitles: t.approverNames,
+        default: 'admins',
       },
     },
   }
