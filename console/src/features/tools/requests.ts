@@ -5,10 +5,15 @@ import type { Agent } from '#console/shell/agent.tsx'
 import type { McpTool } from '#features/mcp/mcp.schema.ts'
 import type { CredentialValues, ToolCredential } from '#features/tools/credentials.schema.ts'
 import type { ImportAnswer, ImportBody } from '#features/tools/import.schema.ts'
-import type { AgentTool, NewTool, ToolChanges, testAnswerSchema } from '#features/tools/tools.schema.ts'
+import type {
+  AgentTool,
+  NewTool,
+  ToolChanges,
+  ToolType,
+  testAnswerSchema,
+} from '#features/tools/tools.schema.ts'
 
-export type { ToolType } from '#features/tools/tools.schema.ts'
-export type { AgentTool, ImportAnswer, ImportBody, NewTool, ToolChanges, ToolCredential }
+export type { AgentTool, ImportAnswer, ImportBody, NewTool, ToolChanges, ToolCredential, ToolType }
 export type TestAnswer = Static<typeof testAnswerSchema>
 
 export const toolsPath = (agent: Agent) => `${agent.api}/tools`
