@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { PromptMessage } from '#models/language-model/language-model.ts'
 import type { Actor } from '#platform/actor.ts'
@@ -10,7 +11,7 @@ import { formatOf } from './format.ts'
 import type { ChatBody } from './openai.schema.ts'
 import type { Sent } from './question.ts'
 import { readQuestion, withCorrection } from './question.ts'
-import { findTrails, keepTrail } from './trails.repository.ts'
+import { findTrails, forgetTrail, keepTrail } from './trails.repository.ts'
 
 type Outcome = Awaited<ReturnType<Awaited<ReturnType<ChatFeature['planner']['plan']>>['run']>>
 export type Call = Extract<Outcome['end'], { kind: 'handed-out' }>['calls'][number]
@@ -49,15 +50,18 @@ export function createDoor({ planner, running, searchWorkers, clock, log }: Depe
   async function prepare({ agent, body, actor, isOutsider }: Question, client: AbortSignal): Promise<Run> {
     const caller = `${actor.kind}:${actor.id}`
     const ids = body.messages.flatMap(({ tool_calls }) => tool_calls?.[0]?.id ?? [])
-    const trails = await findTrails(agent.db, { ids, caller }, clock.now())
+    const repeat = repeatOf(body, caller)
+    const trails = await findTrails(agent.db, { ids: ids.concat(repeat), caller }, clock.now())
+    for (const id of repeat)
+      if (trails.has(id) && (await forgetTrail(agent.db, id))) throw failedAfterTools(clientLeft)
     const format = await formatOf(searchWorkers, body.response_format, client)
     const { sent, options, userMessage } = readQuestion(body, trails, format)
     const plan = await planner.plan(agent.agentId, { ...options, isOutsider })
 
     async function answer(turn: ReturnType<typeof createTurn>, signal: AbortSignal): Promise<Answer> {
-      const run = (sent: Sent) =>
-        turn.run(emit => plan.run({ agent, sent, userMessage, isFirst: true }, emit, signal), signal)
-      const outcome = await run(sent)
+      const run = (by: typeof plan, sent: Sent) =>
+        turn.run(emit => by.run({ agent, sent, userMessage, isFirst: true }, emit, signal), signal)
+      const outcome = await run(plan, sent)
       const { end } = outcome
       if (end.kind === 'handed-out' && !isPlain(end.messages))
         await keepTrail(
@@ -68,11 +72,19 @@ export function createDoor({ planner, running, searchWorkers, clock, log }: Depe
       if (end.kind === 'answered' && format !== undefined)
         turn.replace(
           await format.read(turn.text(), async problem => {
-            await run(withCorrection(sent, turn.text(), problem))
+            // Tools would do again what they did for the answer that does not fit.
+            const without = await planner.plan(agent.agentId, { ...options, isOutsider, enableTools: false })
+            await run(without, withCorrection(sent, turn.text(), problem))
             return turn.text()
           }),
         )
       return turn.answer(outcome)
+    }
+
+    async function afterTools(error: unknown): Promise<AppError> {
+      for (const call_id of client.aborted ? repeat : [])
+        await keepTrail(agent.db, { call_id, caller, messages: [] }, clock.now(), repeatMs)
+      return failedAfterTools(error)
     }
 
     return report =>
@@ -84,7 +96,7 @@ export function createDoor({ planner, running, searchWorkers, clock, log }: Depe
           if (!signal.aborted)
             log.warn({ err: error, agentId: agent.agentId, model: plan.model }, 'a turn failed')
           // Clients repeat what may succeed the second time, and tools would be called twice.
-          throw turn.hasCalled() ? failedAfterTools(error) : error
+          throw turn.hasCalled() ? await afterTools(error) : error
         }
       })
   }
@@ -151,6 +163,19 @@ function isPlain([first, ...others]: readonly PromptMessage[]): boolean {
     part => (part.type === 'text' || part.type === 'tool-call') && part.providerOptions === undefined,
   )
 }
+
+/**
+ * The mark of a request whose client left after a tool was called: by a time-out of its own or of a proxy, after which it repeats
+ * the request by itself. None for streams, which clients don't repeat once they have begun.
+ */
+function repeatOf({ stream, messages }: ChatBody, caller: string): string[] {
+  if (stream) return []
+  return [hash('sha256', JSON.stringify([caller, messages.length, messages.at(-1)]))]
+}
+
+/** For how long a request counts as repeated, in milliseconds. */
+const repeatMs = 60_000
+const clientLeft = new AppError('CONFLICT', 'The same request was given up by its client a moment ago.')
 
 function failedAfterTools(cause: unknown): AppError {
   const message = cause instanceof AppError ? cause.message : 'The answer could not be finished.'

@@ -44,6 +44,10 @@ export async function formatOf(workers: WorkerPool, asked: ChatBody['response_fo
   }
 }
 
+/** In linear time: the text of a model may repeat what a stranger wrote. */
 function jsonOf(answer: string): string {
-  return /^```(?:json)?\s*\n([\s\S]*)\n\s*```$/.exec(answer.trim())?.[1] ?? answer.trim()
+  const text = answer.trim()
+  const begin = text.indexOf('\n') + 1
+  const isBlock = /^```(?:json)?\s*$/.test(text.slice(0, begin)) && text.endsWith('```')
+  return isBlock ? text.slice(begin, -3).trim() : text
 }

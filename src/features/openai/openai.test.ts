@@ -313,6 +313,34 @@ it('a form that the model does not keep is an error after one repair', async () 
   expect(stage.model.questions().length - before).toBe(2)
 })
 
+it('a repair is made without the tools, which would do the same again', async () => {
+  stage.model.next(
+    { stream: openaiToolCall('execute_sql', { query: 'SELECT 1' }) },
+    ...[{ stream: openaiText('No.') }, { stream: openaiText('{}') }],
+  )
+  const { body } = await complete({ response_format: { type: 'json_object' } })
+  expect(body.choices[0]?.message.content).toBe('{}')
+  expect(lastQuestion()?.tools ?? []).toEqual([])
+})
+
+it.each<[answer: string, json: string]>([
+  ['```json\n{"a": 1}\n```', '{"a": 1}'],
+  ['```\r\n{"a": "```"}\r\n  ```\n', '{"a": "```"}'],
+  ['```{"a": 1}```', '{"b": 2}'],
+  // A model may be made to write it; expressions that go back would take minutes.
+  [`\`\`\`\n${'\n'.repeat(20_000)}x`, '{"b": 2}'],
+])('JSON in a block of code counts, and a broken block is repaired: %j', async (answer, json) => {
+  stage.model.next({ stream: openaiText(answer) })
+  if (json.includes('b')) stage.model.next({ stream: openaiText(json) })
+  const { body } = await complete({ response_format: { type: 'json_object' } })
+  expect(body.choices[0]?.message.content).toBe(json)
+})
+
+it('a limit of tokens counts in each of its names, beside the other as null', async () => {
+  await complete({ max_tokens: null, max_completion_tokens: 7 })
+  expect(lastQuestion()).toMatchObject({ max_tokens: 7 })
+})
+
 it('a schema that takes for ever is given up', async () => {
   const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } }
   stage.model.next(

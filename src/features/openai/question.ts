@@ -20,12 +20,8 @@ export function readQuestion(body: ChatBody, trails: Trails, format: Format | un
   const { autoRag = true, enableTools = true } = body.agentstead ?? {}
   const tools = body.tool_choice === 'none' ? [] : callersTools(body)
   const toolChoice = choiceOf(body, tools)
-  const {
-    temperature,
-    stop,
-    max_completion_tokens,
-    max_tokens: maxOutputTokens = max_completion_tokens,
-  } = body
+  const { temperature, stop } = body
+  const maxOutputTokens = body.max_tokens ?? body.max_completion_tokens
   const call: Sent['call'] = {
     ...(typeof temperature === 'number' && { temperature }),
     ...(maxOutputTokens && { maxOutputTokens }),

@@ -3,20 +3,30 @@ import { parseJson } from '#platform/exact-json.ts'
 import type { AgentDatabase } from '#storage/tables.ts'
 import type { Trails } from './conversation.ts'
 
-/** How long a trail is kept, in milliseconds. */
-const keptMs = 60 * 60_000
+const hourMs = 60 * 60_000
 /** Editors send long conversations; those of the last hour are at their end. */
 const maxCalls = 1000
 
-/** Also deletes trails that have expired. @param now in milliseconds */
+/** Also deletes trails that have expired. @param now in milliseconds, as `keptMs` */
 export async function keepTrail(
   db: AgentDatabase,
   { messages, ...of }: { call_id: string; caller: string; messages: readonly PromptMessage[] },
   now: number,
+  keptMs = hourMs,
 ): Promise<void> {
   await db.deleteFrom('openai_trails').where('expires_at', '<=', now).execute()
   const row = { ...of, messages: JSON.stringify(messages), expires_at: now + keptMs }
-  await db.insertInto('openai_trails').values(row).execute()
+  await db
+    .insertInto('openai_trails')
+    .values(row)
+    .onConflict(of => of.doNothing())
+    .execute()
+}
+
+/** Whether it was there; of several callers one succeeds. */
+export async function forgetTrail(db: AgentDatabase, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom('openai_trails').where('call_id', '=', id).executeTakeFirst()
+  return numDeletedRows > 0
 }
 
 /** Those of the caller. @param now in milliseconds */

@@ -136,6 +136,31 @@ it('a failure before any tool may be repeated by the client', async () => {
   expect(await client?.plain('Hi')).toBe('Here I am.')
 })
 
+it('a request that its client repeats after a time-out does not call tools a second time', async () => {
+  counted = 0
+  const leaving = new AbortController()
+  async function* slow() {
+    leaving.abort()
+    for (;;) {
+      yield `data: ${JSON.stringify(openaiChunk({ content: 'Wait. ' }))}\n\n`
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
+  }
+  stage.model.next(call('count', {}), { stream: slow() }, call('count', {}), say('Twice.'))
+  // A proxy that closes the connection of the first request.
+  const signals = [leaving.signal]
+  const client = new OpenAI({
+    ...{ baseURL, apiKey: 'none' },
+    fetch: (url, init) =>
+      fetch(url, { ...init, signal: AbortSignal.any([init?.signal, signals.pop()].filter(each => !!each)) }),
+  })
+  const ask = () => client.responses.create({ model: 'counter', input: 'Count, please.' })
+  await expect(ask()).rejects.toMatchObject({ status: 400, code: 'turn_failed_after_tools' })
+  expect(counted).toBe(1)
+  // A person who repeats it knows what it does.
+  expect((await ask()).output_text).toBe('Twice.')
+})
+
 it('the list of models names the agents, which can be got one by one', async () => {
   const client = new OpenAI({ baseURL, apiKey: 'none' })
   const listed = (await client.models.list()).data.map(({ id }) => id)
