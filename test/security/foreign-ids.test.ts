@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { makeAgent } from '../support/agents.ts'
 import type { TestApp } from '../support/build-app.ts'
 import { testApp } from '../support/build-app.ts'
-import { upload } from '../support/upload.ts'
+import { formOf, upload } from '../support/upload.ts'
 import { workflowCalls } from '../support/workflows.ts'
 
 async function make(app: TestApp, path: string, body: object): Promise<Record<string, unknown>> {
@@ -160,7 +160,8 @@ it('no id of another agent leads to anything, and what it names stays as it is',
   const before = await allOf(app, theirs)
   const found: string[] = []
   for (const { method, rest, body } of [...asked, ...asksElsewhere]) {
-    const answer = await app.call(method, `/api/agents/${mine}${rest}`, { body })
+    const given = rest.endsWith('/file') ? await formOf([['file', new File(['Ebb'], 'tides.txt')]]) : { body }
+    const answer = await app.call(method, `/api/agents/${mine}${rest}`, given)
     if (answer.status !== 404) found.push(`${method} ${rest} ${answer.status} ${JSON.stringify(answer.body)}`)
   }
   expect(found).toEqual([])
