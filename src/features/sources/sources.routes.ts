@@ -214,7 +214,5 @@ async function upload(
     acceptName: requireDocument,
     signal: request.agent.signal,
   })
-  return replaced === undefined
-    ? await sources.create(request.agent, target, form)
-    : await sources.replaceFile(request.agent, replaced, target, form)
+  return await sources.create(request.agent, target, form, replaced)
 }

@@ -5,10 +5,9 @@ import { invalid, notFound } from '#platform/errors.ts'
 import type { ChangeContext } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { addSourceJob, removeJobName } from './jobs/source-jobs.ts'
-import { processAnew } from './process-anew.ts'
 import { findLiveSource, findSource, listSources, updateSource } from './sources.repository.ts'
 import type { Source, SourceListQuery } from './sources.schema.ts'
-import { createUploads } from './uploads.ts'
+import { createUploads, processAnew } from './uploads.ts'
 
 interface Dependencies extends ChangeContext<SourceEvents> {
   /** Throws the reason if the agent's documents can't be embedded, such as MODEL_NOT_CONFIGURED. */

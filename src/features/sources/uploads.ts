@@ -1,19 +1,23 @@
 /** Files that are uploaded, which become sources or replace the files of sources. */
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
+import type { Transaction } from 'kysely'
 import { readChunking } from '#documents/chunking/chunking-form.ts'
 import { documentFormatOf, documentFormats } from '#documents/parsing/document-format.ts'
 import type { SourceEvents } from '#features/knowledge/knowledge.events.ts'
+import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { AppError, invalid, notFound } from '#platform/errors.ts'
+import { AppError, conflict, invalid, required } from '#platform/errors.ts'
 import type { Form, UploadTarget } from '#platform/http/requests/multipart.ts'
-import type { ChangeContext } from '#platform/jobs/jobs.ts'
+import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
+import { laneLimits } from '#platform/jobs/lanes.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentTables } from '#storage/tables.ts'
 import { discardJob, discardJobKey } from './jobs/discard-upload.job.ts'
-import { processJobName, sourceJob } from './jobs/source-jobs.ts'
-import type { SourceChange } from './process-anew.ts'
-import { processAnew } from './process-anew.ts'
-import { findNamedFile, findSource, insertSource } from './sources.repository.ts'
+import { addSourceJob, fetchJobName, processJobName, sourceJob } from './jobs/source-jobs.ts'
+import { isInWork, workingStatus } from './source-status.ts'
+import type { SourceChanges } from './sources.repository.ts'
+import { countInWork, findNamedFile, findSource, insertSource, updateSource } from './sources.repository.ts'
 import type { Source } from './sources.schema.ts'
 import { storableName } from './storable-name.ts'
 
@@ -49,38 +53,53 @@ export function createUploads({ transact, requireEmbedding, clock, ids }: Depend
     },
 
     /**
-     * Creates the source of a stored upload; a job processes it. With the field `replace`, the newest uploaded source of the
-     * same name gets the file instead, if there is one. Throws if something is wrong with the form or the settings.
+     * Creates the source of a stored upload, or gives the file to the uploaded source `replaced`; a job processes it. With the
+     * form's field `replace`, the newest uploaded source of the same name gets the file, if there is one. Former passages
+     * are found until those of the new file are. Throws if something is wrong with the form or the settings.
      */
-    create: (agent: AgentHandle, upload: Upload, form: Form): Promise<Source> =>
-      orDiscarded(upload, async () => {
+    async create(agent: AgentHandle, upload: Upload, form: Form, replaced?: string): Promise<Source> {
+      try {
         const source = newSource(upload.id, form, timestamp(clock))
         const isReplacing = readReplace(form)
         await requireEmbedding(agent.agentId)
         return await transact(agent, async (transaction, outbox) => {
-          const former = isReplacing ? await findNamedFile(transaction, source.name) : undefined
-          if (former !== undefined) return await replace({ transaction, outbox, clock }, former, form, source)
+          const former =
+            replaced !== undefined
+              ? required(await findSource(transaction, replaced), 'Source')
+              : isReplacing && (await findNamedFile(transaction, source.name))
+          if (former) return await replace({ transaction, outbox, clock }, former, form, source)
           await insertSource(transaction, source)
           await outbox.cancel(discardJobKey(source.id))
           await outbox.add(sourceJob(processJobName, source.id))
           return source
         })
-      }),
-
-    /** Gives an uploaded source another file; the passages of the former one are found until those of this one are. */
-    replaceFile: (agent: AgentHandle, id: string, upload: Upload, form: Form): Promise<Source> =>
-      orDiscarded(upload, async () => {
-        const given = newSource(upload.id, form, timestamp(clock))
-        await requireEmbedding(agent.agentId)
-        return await transact(agent, async (transaction, outbox) => {
-          const former = await findSource(transaction, id)
-          if (former === undefined) throw notFound('Source')
-          if (former.type !== 'file')
-            throw invalid('sourceId', 'was not uploaded, so it has no file to replace')
-          return await replace({ transaction, outbox, clock }, former, form, given)
-        })
-      }),
+      } catch (error) {
+        await upload.discard()
+        throw error
+      }
+    },
   }
+}
+
+interface SourceChange {
+  transaction: Transaction<AgentTables>
+  outbox: Outbox
+  clock: Clock
+}
+
+/** Has the file of a source read, or its content fetched, with these changes to it. */
+export async function processAnew(
+  { transaction, outbox, clock }: SourceChange,
+  source: Source,
+  changes: SourceChanges = {},
+): Promise<Source> {
+  if (isInWork(source.status)) throw conflict('This source is being processed. Wait until it is ready.')
+  const isFull = (await countInWork(transaction)) >= laneLimits.documents.perAgent
+  const status = isFull ? 'pending' : workingStatus(source)
+  const changed = { ...changes, status, error: null, progress: 0, updated_at: timestamp(clock) }
+  await updateSource(transaction, source.id, changed)
+  await addSourceJob(outbox, source.type === 'file' ? processJobName : fetchJobName, source.id)
+  return { ...source, status }
 }
 
 /** The source keeps its chunking, and a name that is not its file's, unless the form has others. */
@@ -91,7 +110,8 @@ async function replace(
   given: Source,
 ): Promise<Source> {
   const { config, file_path, name } = former
-  if (!('file_name' in config && 'file_name' in given.config)) throw notFound('File')
+  if (!('file_name' in config && 'file_name' in given.config))
+    throw invalid('sourceId', 'was not uploaded, so it has no file to replace')
   const { chunk_size, overlap, method } = config
   const kept = {
     method,
@@ -107,15 +127,6 @@ async function replace(
   await change.outbox.cancel(discardJobKey(given.id))
   if (file_path !== undefined) await change.outbox.add(discardJob(file_path, change.clock.now()))
   return { ...source, ...changes }
-}
-
-async function orDiscarded<Result>(upload: Upload, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work()
-  } catch (error) {
-    await upload.discard()
-    throw error
-  }
 }
 
 function readReplace({ fields: { replace = 'false' } }: Form): boolean {
