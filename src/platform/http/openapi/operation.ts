@@ -67,7 +67,7 @@ function failures({ config }: DeclaredRoute): Record<string, unknown> {
   }
   if (access === 'open') return always
   return {
-    401: answer('The token or the API key is invalid or has expired', generic),
+    401: answer('The token or the API key is invalid or has expired', unauthorized[area] ?? generic),
     ...(access === 'anyone'
       ? {}
       : { 403: answer('The caller lacks the permission', { ...plainText, ...inArea }) }),
@@ -80,6 +80,11 @@ function failures({ config }: DeclaredRoute): Record<string, unknown> {
 }
 
 const generic: Content = { 'application/json': { schema: errorSchemas.generic } }
+/** The payment provider refuses credentials with the same status, and clients of OpenAI know one shape only. */
+const unauthorized: Partial<Record<Area, Content>> = {
+  payments: { 'application/json': { schema: Type.Union([errorSchemas.generic, errorSchemas.payments]) } },
+  openai: { 'application/json': { schema: errorSchemas.openai } },
+}
 const forSale: Content = { 'application/json': { schema: paymentRequiredSchema } }
 const plainText: Content = { 'text/plain': { schema: Type.String() } }
 
