@@ -77,7 +77,13 @@ describe('a new visitor', () => {
         mimeType: 'text/markdown',
         buffer: Buffer.from('# Kiln\n\nThe kiln is fired at 1280 degrees.'),
       })
-    await page.getByText('kiln', { exact: false }).first().waitFor()
+    await page.getByText('kiln can be asked about.').waitFor()
+    await page.getByRole('link', { name: 'Ask a question' }).click()
+    await page.locator('textarea:focus').waitFor()
+    await page.keyboard.type('How hot is the kiln?')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: /^1 kiln/ }).click()
+    await page.locator('mark').getByText('1280 degrees').waitFor()
   })
 
   it('finds every view without a violation, in both themes, wide, on a phone and at 320 pixels', async () => {

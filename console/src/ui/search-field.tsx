@@ -21,7 +21,7 @@ export function SearchField({ label, value, onSearch }: SearchFieldProps) {
   return (
     <input
       type="search"
-      className="input search"
+      className="input search-field"
       aria-label={label}
       placeholder={label}
       value={typed}

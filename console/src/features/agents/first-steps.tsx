@@ -26,7 +26,7 @@ export function FirstSteps({ sources }: { sources: readonly Source[] }) {
           <FirstDocument sources={sources} />
         </Step>
         <Step title={t.steps.ask} text={t.steps.askText} isDone={false}>
-          <LinkButton kind={isReady ? 'primary' : 'plain'} to={`${agent.home}/chat`}>
+          <LinkButton kind={isReady ? 'primary' : 'plain'} to={`${agent.home}/chat`} search={{ write: 1 }}>
             {t.steps.askButton}
           </LinkButton>
         </Step>

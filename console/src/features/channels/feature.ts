@@ -7,7 +7,7 @@ const feature: Feature = {
       title: { en: 'Channels', de: 'Kanäle' },
       needs: 'read',
       load: () => import('./channels.tsx'),
-      rail: { group: 'setUp', order: 2, icon: 'link' },
+      rail: { group: 'setUp', order: 2, icon: 'send' },
     },
   ],
 }

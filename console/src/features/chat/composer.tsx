@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { query } from '#console/api/query.ts'
 import { createStore, useStore } from '#console/api/store.ts'
 import { formatNumber } from '#console/i18n/format.ts'
@@ -37,6 +38,13 @@ export function Composer({ conversationId, running, onSent }: ComposerProps) {
   const isTooLong = draft.length > maxLength
   const isReady = draft.trim() !== '' && !isTooLong && running === undefined
 
+  // The way to a new conversation leads into the field. On a touch screen that would raise the keyboard.
+  const field = useRef<HTMLTextAreaElement>(null)
+  const { write } = useSearch({ strict: false }) as { write?: number }
+  useEffect(() => {
+    if (write !== undefined && matchMedia('(hover: hover)').matches) field.current?.focus()
+  }, [write])
+
   function send(event?: FormEvent) {
     event?.preventDefault()
     if (!isReady) return
@@ -54,6 +62,7 @@ export function Composer({ conversationId, running, onSent }: ComposerProps) {
   return (
     <form className="composer" onSubmit={send}>
       <textarea
+        ref={field}
         aria-label={t.message}
         placeholder={t.ask(agent.name)}
         aria-describedby="too-long"

@@ -55,7 +55,7 @@ export function Conversations({ chosen }: { chosen: string | undefined }) {
   return (
     <>
       {agent.may('talk') && (
-        <LinkButton to={`${agent.home}/chat`} icon="plus">
+        <LinkButton to={`${agent.home}/chat`} search={{ write: 1 }} icon="plus">
           {t.newConversation}
         </LinkButton>
       )}

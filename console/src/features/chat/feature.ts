@@ -17,7 +17,7 @@ const feature: Feature = {
       title: { en: 'Begin a conversation', de: 'Gespräch beginnen' },
       icon: 'plus',
       needs: 'talk',
-      to: 'chat',
+      to: 'chat?write=1',
     },
   ],
   parts: { approval: () => import('./approval.tsx') },

@@ -2,9 +2,9 @@ import { formatNumber } from '#console/i18n/format.ts'
 import type { en } from './text.ts'
 
 export default {
-  count: count => (count === 1 ? 'Eines wartet auf dich' : `${formatNumber(count)} Dinge warten auf dich`),
+  count: count => (count === 1 ? 'Eines wartet auf Sie' : `${formatNumber(count)} Dinge warten auf Sie`),
   label: 'Was auf einen Menschen wartet',
-  none: 'Nichts wartet auf dich',
+  none: 'Nichts wartet auf Sie',
   noneText:
     'Freigaben, Übernahmen, geänderte Werkzeuge, nicht zugeordnete Zahlungen, wartende oder gescheiterte Läufe und Quellen stehen hier.',
   more: count => `${formatNumber(count)} ältere folgen, sobald über diese entschieden ist.`,

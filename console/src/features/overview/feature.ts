@@ -7,7 +7,7 @@ const feature: Feature = {
   views: [
     {
       path: 'attention',
-      title: { en: 'Needs you', de: 'Wartet auf dich' },
+      title: { en: 'Needs you', de: 'Wartet auf Sie' },
       needs: 'read',
       load: () => import('./attention.tsx'),
       rail: {

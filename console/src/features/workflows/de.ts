@@ -135,6 +135,6 @@ export default {
   notJson: reason => `Das ist kein gültiges JSON: ${reason}`,
   goTo: step => `Zu ${step}`,
   unsaved: 'Änderungen verwerfen?',
-  unsavedText: 'Was du geschrieben hast, ist nicht gesichert.',
+  unsavedText: 'Was Sie geschrieben haben, ist nicht gesichert.',
   discard: 'Verwerfen',
 } satisfies typeof en

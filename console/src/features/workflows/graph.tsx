@@ -108,7 +108,7 @@ type Places = ReadonlyMap<string, { x: number; y: number }>
 
 function arrange(steps: readonly Step[]): Places {
   const graph = new Layout<object, { x: number; y: number }>()
-  graph.setGraph({ rankdir: 'LR', nodesep: 28, ranksep: 64 })
+  graph.setGraph({ rankdir: 'LR', nodesep: 28, ranksep: 88 })
   for (const { id } of steps) graph.setNode(id, { ...size, x: 0, y: 0 })
   for (const { id, follows } of steps) for (const { target } of follows) graph.setEdge(id, target, {})
   layout(graph)
