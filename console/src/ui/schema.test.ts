@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { parseExact } from '#console/api/exact-json.ts'
 import type { JsonSchema } from './schema.ts'
 import { changedValues, initialValues, kindOf, readValues, withoutSecrets } from './schema.ts'
 
@@ -47,6 +48,32 @@ describe('a form of a JSON Schema', () => {
     })
     expect(readValues(schema, initialValues(schema))).toEqual({ values: { count: 3, isOn: false } })
   })
+
+  it.each<[string, unknown, unknown]>([
+    ['tags', 'one', ['one']],
+    ['tags', 7, ['7']],
+    ['tags', { a: 1 }, ['{"a":1}']],
+    ['tags', ['a', 2], ['a', '2']],
+    ['inner', 'text', undefined],
+    ['inner', [1], undefined],
+  ])('takes for %s a default of another type, %j', (name, usual, value) => {
+    const properties = { [name]: { ...schema.properties?.[name], default: usual } }
+    const read = readValues({ properties }, initialValues({ properties }))
+    expect(read).toEqual({ values: value === undefined ? {} : { [name]: value } })
+  })
+
+  it.each(['9007199254740993', '-123456789012345678901', '0.12345678901234567891', '1e400', '42'])(
+    'sends the number %s with its digits',
+    digits => {
+      const typed = readValues(schema, { name: 'x', count: digits, inner: { more: `[${digits}]` } })
+      expect(JSON.stringify(typed)).toBe(
+        `{"values":{"name":"x","count":${digits},"inner":{"more":[${digits}]}}}`,
+      )
+      const values = { count: parseExact(digits) }
+      expect(initialValues(schema, values)).toMatchObject({ count: digits })
+      expect(changedValues(schema, values, { count: parseExact(digits) })).toEqual({})
+    },
+  )
 
   it('names the field that is no JSON', () => {
     expect(readValues(schema, { ...initialValues(schema), free: '{a' })).toEqual({ field: 'free' })

@@ -69,11 +69,14 @@ export function initialValues(schema: JsonSchema, values: Values = {}): Draft {
 function draftOf(schema: JsonSchema, value: unknown): DraftValue {
   const kind = kindOf(schema)
   if (kind === 'check') return value === true
-  if (kind === 'object') return initialValues(schema, (value ?? {}) as Values)
+  if (kind === 'object') return initialValues(schema, isObject(value) ? value : {})
   if (value === undefined || value === null) return ''
-  if (kind === 'lines') return (value as string[]).join('\n')
+  if (kind === 'lines') return [value].flat().map(textOf).join('\n')
   return kind === 'json' || typeof value !== 'string' ? JSON.stringify(value, undefined, 2) : value
 }
+
+const isObject = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Once a secret was sent, no form keeps it. */
 export function withoutSecrets(schema: JsonSchema, draft: Draft): Draft {
