@@ -241,6 +241,42 @@ it('what changes elsewhere shows in every tab, of which one holds the stream', a
   for (const tab of tabs.slice(1)) await contacts(tab).getByText('2').waitFor()
 })
 
+it('what changes before the stream is open shows, by reading once more', async () => {
+  const id = await makeAgent(app)
+  const page = await browser.open(origin, { path: '/a/default/agents' })
+  const isHeld = Promise.withResolvers<void>()
+  const isFree = Promise.withResolvers<void>()
+  await page.route(`**/api/agents/${id}/events`, async route => {
+    isHeld.resolve()
+    await isFree.promise
+    await route.continue()
+  })
+  const isRead = page.waitForResponse(response => /\/tools\?/.test(response.url()))
+  await page.goto(`${origin}/a/${id}/tools`)
+  await Promise.all([isRead, isHeld.promise])
+  const tool = { name: 'made_meanwhile', type: 'javascript', configuration: { code: 'return 1' } }
+  expect((await app.call('POST', `/api/agents/${id}/tools`, { body: tool })).status).toBe(201)
+  isFree.resolve()
+  await page.getByText(tool.name).first().waitFor()
+})
+
+it('commands lead to what they name, with its query', async () => {
+  const page = await browser.open(origin, { path: '/a/default/home' })
+  await heading(page, 'Overview')
+  for (const [command, path] of [
+    ['Create an agent', '/a/default/agents?create=1'],
+    ['Crawl a website', '/a/default/knowledge?add=crawl'],
+  ] as const) {
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(command)
+    await page.getByRole('option', { name: command }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.locator('dialog:not(.commands)').waitFor()
+    expect(page.url()).toBe(`${origin}${path}`)
+    await page.keyboard.press('Escape')
+  }
+})
+
 it('markup from text, inline scripts and inline styles are refused', async () => {
   const page = await browser.open(origin, {
     path: '/a/default/agents',

@@ -28,7 +28,7 @@ const shownBelow: Record<string, readonly string[]> = {
 
 /** The paths that a change makes stale. */
 function changedPaths(base: string, { type }: Change): string[] {
-  // Everything may have changed.
+  // Everything may have changed: `open` reports nothing that changed between the first reads and itself.
   if (type === 'open' || type === 'reset') return ['/api']
   const below = (shownBelow[type] ?? [`/${type}`]).map(rest => base + rest)
   // The list of agents, which the frame shows.
@@ -62,13 +62,9 @@ export function followChanges(agentId: string): () => void {
   const base = path`/api/agents/${agentId}`
   const stop = new AbortController()
   const channel = new BroadcastChannel(`changes ${agentId}`)
-  let isNew = true
   const deliver = (change: Change) => {
     for (const listener of listeners) listener(change)
-    // What was read while the first stream opened is fresh enough to be shown.
-    const refetchType = isNew && change.type === 'open' ? 'none' : 'active'
-    isNew = false
-    void invalidate(changedPaths(base, change), refetchType)
+    void invalidate(changedPaths(base, change))
   }
   channel.onmessage = ({ data }) => deliver(data as Change)
   const publish = (change: Change) => {

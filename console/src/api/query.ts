@@ -94,17 +94,21 @@ export function useChange<Input, Answer>(
   })
 }
 
-/** Has the queries of these paths, and of those below, fetched again: at once where they are shown, unless `none`. */
-export function invalidate(
-  paths: readonly string[],
-  refetchType: 'active' | 'none' = 'active',
-): Promise<void> {
-  const isBelow = (key: string) =>
-    paths.some(path => key === path || key.startsWith(path.endsWith('/') ? path : `${path}/`))
-  return queryClient.invalidateQueries({
-    refetchType,
-    predicate: ({ queryKey }) => isBelow(String(queryKey[0])),
+/**
+ * Has the queries of these paths, and of those below, fetched again: at once where they are shown. A first read that is under way
+ * may be older than the change, and is repeated at its end.
+ */
+export async function invalidate(paths: readonly string[]): Promise<void> {
+  const isBelow = ({ queryKey: [key] }: { queryKey: QueryKey }) =>
+    paths.some(path => key === path || String(key).startsWith(path.endsWith('/') ? path : `${path}/`))
+  const underWay = queryClient.getQueryCache().findAll({
+    fetchStatus: 'fetching',
+    predicate: query => isBelow(query) && query.state.data === undefined,
   })
+  await queryClient.invalidateQueries({ predicate: isBelow })
+  if (underWay.length === 0) return
+  await Promise.allSettled(underWay.map(({ promise }) => promise))
+  await queryClient.invalidateQueries({ predicate: query => underWay.includes(query) })
 }
 
 /** Changes what a query holds before the server has answered; returns how to undo that. */

@@ -36,7 +36,7 @@ export function Commands({ onClose, onOpen }: CommandsProps) {
           <Icon name={icon} /> {title[chosen]}
         </>
       ),
-      run: () => void navigate({ to: `${agent.home}/${to}` }),
+      run: () => void navigate({ href: `${agent.home}/${to}` }),
     }))
   const all = [...options, { id: '?', label: t.shortcuts, run: () => onOpen('shortcuts') }]
   return (
