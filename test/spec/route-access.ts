@@ -11,7 +11,6 @@ const lines = {
   /** Everyone; no proof of a caller is looked at. */
   open: `
     GET /sign-in
-    GET /sign-in/page.js
     GET /api/auth/callback
     GET /api/auth/sign-in
     GET /a/*

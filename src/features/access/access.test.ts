@@ -369,7 +369,7 @@ describe('the development user', () => {
     const own = await testApp({ environment: { DEV_USER: 'dev@example.com' } })
     const refused = await own.call<string>('POST', '/api/agents', { body: { name: 'theirs' }, headers })
     expect(refused.status).toBe(403)
-    expect(refused.body).toContain('web pages of another origin never act as that user')
+    expect(refused.body).toContain('web pages of another origin never act as a user')
   })
 })
 

@@ -8,7 +8,6 @@ export const openAiTables = declareAgentTables({
     /** The first of the calls behind it, the identity of the caller, JSON of messages of a prompt, and milliseconds. */
     columns: { call_id: text, caller: text, messages: text, expires_at: bigint },
     key: ['call_id'],
-    indexes: { expires_at: ['expires_at'] },
     instead: 'kept for an hour',
   },
 })
