@@ -22,7 +22,8 @@ const many = scaled(2_000)
 const sample = 10
 /** Agents that are opened at a time. */
 const together = 4
-const maxMemory = 100 * 2 ** 20
+/** Some 1 MB for the tables of each agent. */
+const maxMemory = 110 * 2 ** 20
 /** Ready in a second, where nothing else runs. */
 const minUpgraded = 60
 

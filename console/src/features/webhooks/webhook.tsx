@@ -126,10 +126,7 @@ function Actions({ webhook }: { webhook: Webhook }) {
     ...options,
     onDone: answer => setSecret(answer.secret),
   })
-  const removal = useChange(deleteWebhook(agent, id), {
-    ...options,
-    onDone: () => void navigate({ to: `${agent.home}/webhooks` }),
-  })
+  const removal = useChange(deleteWebhook(agent, id), options)
 
   async function askFor(title: string, text: string, action: string): Promise<boolean> {
     return await confirm({ title, text, action, isDangerous: true })
@@ -162,8 +159,11 @@ function Actions({ webhook }: { webhook: Webhook }) {
             icon: 'trash',
             isDangerous: true,
             run: () =>
-              void askFor(t.deleteTitle, t.deleteText, t.delete).then(isYes => {
-                if (isYes) removal.mutate(undefined, { onError: toastError })
+              void askFor(t.deleteTitle, t.deleteText, t.delete).then(async isYes => {
+                if (!isYes) return
+                // Left first: what is deleted can't be read again.
+                await navigate({ to: `${agent.home}/webhooks` })
+                await removal.mutateAsync(undefined).catch(toastError)
               }),
           },
         ]}
