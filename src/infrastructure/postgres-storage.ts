@@ -26,6 +26,7 @@ export async function openPostgresStorage(
   const onError = (error: Error) => log.warn({ err: error }, 'a connection to the database broke')
   const engine = createEngine({ ...database, fileBucket, acceptsLoss, changes, onError })
   let share: AsyncDisposable | undefined
+  let carried: { close(): Promise<void> } | undefined
   const endShare = async () => {
     await share?.[Symbol.asyncDispose]()
     share = undefined
@@ -35,6 +36,7 @@ export async function openPostgresStorage(
       ...engine,
       async close() {
         await endShare()
+        await carried?.close()
         await engine.close()
       },
     },
@@ -54,7 +56,7 @@ export async function openPostgresStorage(
     },
     async createWakeUps(_platform, clock) {
       const wakeUps = await createWakeUps({ database: engine.direct, clock, log })
-      if (changes !== undefined) await carryChanges(changes, engine.direct, log)
+      if (changes !== undefined) carried = await carryChanges(changes, engine.direct, log)
       // From here on the listening connection holds the share.
       await endShare()
       return wakeUps
@@ -68,18 +70,18 @@ export async function openPostgresStorage(
 
 const changesChannel = 'agentstead_changes'
 
-/** Between all processes on the database, by its notifications. */
+/** Between all processes on the database, by its notifications, until it is closed. */
 async function carryChanges(
   changes: ChangeFeed,
   { executeSql, listen }: ReturnType<typeof createEngine>['direct'],
   log: Log,
-): Promise<void> {
+): Promise<{ close(): Promise<void> }> {
   changes.carry(message => {
     executeSql('select pg_notify($1, $2)', [changesChannel, JSON.stringify(message)]).catch(error =>
       log.warn({ err: error }, 'changes could not be announced to other processes'),
     )
   })
-  await listen(
+  return await listen(
     changesChannel,
     payload => changes.receive(JSON.parse(payload)),
     () => changes.interrupted(),
