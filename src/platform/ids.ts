@@ -1,11 +1,12 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { v7 as orderedUuid } from 'uuid'
 import { currentChange } from './current-change.ts'
 
 const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
 /** Where new identifiers come from; tests pass a counting one. */
 export interface Ids {
-  /** An opaque identifier of a record. */
+  /** An opaque identifier of a record. Those of one process sort as they were made, as lists order records of one millisecond. */
   record(): string
   /** A tool call identifier: nine alphanumerics, as the wire format requires. */
   toolCall(): string
@@ -13,7 +14,7 @@ export interface Ids {
 
 export const randomIds: Ids = {
   record() {
-    const id = randomUUID()
+    const id = orderedUuid()
     currentChange.getStore()?.made(id)
     return id
   },

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
+import { v7 as orderedUuid } from 'uuid'
 import type { Actor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
@@ -46,7 +46,7 @@ export function recordChange({ platform, rows, clock }: Recording, recorded: Rec
     const { actor } = recorded
     const ends = operation === 'deleteAgent'
     return {
-      ...{ id: randomUUID(), created_at: timestamp(clock), address, operation, outcome },
+      ...{ id: orderedUuid(), created_at: timestamp(clock), address, operation, outcome },
       // The first row of an agent is its creation; its deletion outlives it.
       ...{
         agent_id: operation === 'createAgent' ? object : ends ? null : agent_id,
