@@ -192,6 +192,13 @@ it('a server that is killed and comes back needs no reload', async () => {
   await second.close()
 })
 
+it('a first load that is refused for too many requests says when it goes on', async () => {
+  const busy = await buildApp({ environment: { DEV_USER: 'ada@example.com', RATE_LIMIT_GENERAL: '2' } })
+  onTestFinished(() => busy.close())
+  const page = await browser.open(await busy.listen(), { expected: /429/ })
+  await page.getByRole('status').getByText('takes no more requests for the moment').waitFor()
+})
+
 it('German, compact and the dark theme are kept', async () => {
   const page = await browser.open(origin, { language: 'de-DE' })
   await heading(page, 'Übersicht')

@@ -9,13 +9,32 @@ import { Button } from '#console/ui/button.tsx'
 import { Icon } from '#console/ui/icon.tsx'
 import { useAgent } from './agent.tsx'
 
-/** What concerns all views: no server, no user, too many requests, and an agent that is open to all. */
+/** What concerns all views: the state of the server, and an agent that is open to all. */
 export function Banners() {
+  return (
+    <div className="banners">
+      <ServerState />
+      <OpenToAll />
+    </div>
+  )
+}
+
+/** Shown while an agent is loaded, if that takes long. */
+export function Starting() {
+  return (
+    <main id="main">
+      <ServerState />
+    </main>
+  )
+}
+
+/** No server, no user, or too many requests. */
+function ServerState() {
   const t = useText(frameText)
   const state = useStore(connection)
   const until = useStore(busyUntil)
   return (
-    <div className="banners">
+    <>
       <div role="status">
         {state === 'offline' && <Banner>{t.offline}</Banner>}
         {state === 'online' && until > 0 && (
@@ -27,8 +46,7 @@ export function Banners() {
           {t.signedOut} <Button onClick={() => location.reload()}>{t.reload}</Button>
         </Banner>
       )}
-      <OpenToAll />
-    </div>
+    </>
   )
 }
 

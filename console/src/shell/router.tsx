@@ -10,6 +10,7 @@ import type { ComponentType } from 'react'
 import { loadTexts } from '#console/i18n/text.ts'
 import { loadAgent, useAgent } from './agent.tsx'
 import { AgentFrame } from './agent-frame.tsx'
+import { Starting } from './banners.tsx'
 import type { Page, View } from './feature.ts'
 import { isFor, pages, railViews, views } from './feature.ts'
 import { NeedsRole, NotFound, ViewProblem } from './problems.tsx'
@@ -29,6 +30,7 @@ const agentRoute = createRoute({
   path: 'a/$agent',
   loader: ({ params }) => loadAgent(params.agent).then(() => {}),
   component: AgentFrame,
+  pendingComponent: Starting,
   errorComponent: ViewProblem,
 })
 
