@@ -6,6 +6,8 @@ export interface ParsedDocument {
   text: string
   /** A partition of `text` in reading order. Where one ends is a good place to cut. */
   spans: Span[]
+  /** Sentences for the person who uploaded the file that name what of it could not be read; absent if all was. */
+  warnings?: readonly string[]
 }
 
 /** A part of the text; offsets in UTF-16 units, `end` exclusive. */

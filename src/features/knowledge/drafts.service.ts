@@ -9,17 +9,27 @@ import type { PreparedChunk } from './indexing/prepared-chunk.ts'
 import { prepare } from './indexing/prepared-chunk.ts'
 import type { DraftTask, SourceRun } from './indexing.service.ts'
 import { chunksPerTask } from './indexing.service.ts'
+import { changeSource } from './source-rows.repository.ts'
 
-/** Stores the chunks as a draft of their document. */
+/**
+ * Stores the chunks as a draft of their document.
+ * @param warnings name what of the only document of a source could not be read.
+ */
 export async function storeDraft(
   { databasePath, sourceId, document, attempt, draft, isBuiltin }: DraftTask,
   chunks: readonly (Chunk | PreparedChunk)[],
+  warnings: readonly string[] = [],
 ): Promise<void> {
   await withAgentDatabase(databasePath, { readOnly: false }, async db => {
     const writer = createIndexWriter({ db, ids: randomIds, attempt, document })
     await writer.start(sourceId)
     if (isBuiltin && chunks.length <= chunksPerTask) await writer.add(sourceId, chunks)
     else await writer.store(sourceId, chunks)
+    // Before the draft is complete: a run that continues it does not read the file again.
+    if (document === undefined)
+      await changeSource(db.db, sourceId, {
+        warnings: warnings.length === 0 ? null : JSON.stringify(warnings),
+      })
     await writer.complete(sourceId, draft)
   })
 }

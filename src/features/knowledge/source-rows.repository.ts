@@ -109,17 +109,19 @@ export async function forgetFailures(db: Database): Promise<void> {
     .execute()
 }
 
-interface EmbeddingOutcome {
+interface SourceChanges {
   status?: 'updating' | 'ready' | 'error'
   error?: string | null
   progress?: number
+  /** JSON array of sentences. */
+  warnings?: string | null
   /** Cleared by each change of the status that does not name it. */
   new_embedding?: string
   updated_at?: string
 }
 
 /** False if there is no such source any more. */
-export async function changeSource(db: Database, id: string, changes: EmbeddingOutcome): Promise<boolean> {
+export async function changeSource(db: Database, id: string, changes: SourceChanges): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('sources')
     .set({ ...(changes.status !== undefined && { new_embedding: null }), ...changes })

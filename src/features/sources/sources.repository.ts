@@ -34,6 +34,7 @@ const columns = [
   'name',
   'status',
   'error',
+  'warnings',
   'progress',
   'chunks',
   'file_path',
@@ -49,7 +50,7 @@ function selectSources(database: Database) {
 
 /** Places in a list, which are read before the sources, whose configurations may be large. */
 function selectPlaces(database: Database) {
-  const size = sql<number>`octet_length(name) + octet_length(config) + coalesce(octet_length(error), 0)`
+  const size = sql<number>`octet_length(name) + octet_length(config) + coalesce(octet_length(error), 0) + coalesce(octet_length(warnings), 0)`
   return database
     .selectFrom('sources')
     .select([...sourceList.columns, size.as('size')])
@@ -110,7 +111,7 @@ export async function insertSource(
   source: Source,
   secretSet: string | null = null,
 ): Promise<void> {
-  const { chunks = null, error = null, file_path = null, config, ...row } = source
+  const { chunks = null, error = null, file_path = null, warnings: _, config, ...row } = source
   await database
     .insertInto('sources')
     .values({ ...row, chunks, error, file_path, config: JSON.stringify(config), secret_set: secretSet })
@@ -213,6 +214,7 @@ function toSource(row: SourceRow): Source {
     updated_at: row.updated_at,
   }
   if (row.error !== null) source.error = row.error
+  if (row.warnings !== null) source.warnings = parseJsonColumn<string[]>(row.warnings, [])
   if (row.chunks !== null) source.chunks = row.chunks
   if (row.file_path !== null) source.file_path = row.file_path
   return source

@@ -100,6 +100,11 @@ export const sourceSchema = Type.Object(
     status: Type.Enum([...sourceStatuses]),
     progress: Type.Number({ minimum: 0, maximum: 1, description: 'Progress of processing.' }),
     error: Type.Optional(Type.String({ description: 'The reason. Present while `status` is `error`.' })),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Sentences that name what of the file could not be read. Absent if all of it was.',
+      }),
+    ),
     chunks: Type.Optional(
       Type.Integer({ description: 'Number of chunks. Present once the source is processed.' }),
     ),

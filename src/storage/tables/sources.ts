@@ -1,4 +1,4 @@
-import { bytes, float, integer, integerOrNull, text, textOrNull } from '#platform/columns.ts'
+import { bytes, float, integer, integerOrNull, since, text, textOrNull } from '#platform/columns.ts'
 import { declareAgentTables, hidden, readable } from './table-set.ts'
 
 /** Sources of an agent's knowledge. */
@@ -12,6 +12,8 @@ export const sourceTables = declareAgentTables({
       status: text,
       /** The failure, as a sentence for a person; null unless `status` is `error`. */
       error: textOrNull,
+      /** JSON array of sentences that name what of its file could not be read; null without any. */
+      warnings: since('0039-source-warnings', textOrNull),
       /** 0 to 1. */
       progress: float,
       /** Number of chunks; null until processed. */

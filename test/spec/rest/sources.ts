@@ -27,8 +27,8 @@ const configFields = under('config', [
   ...[...crawlSettings, ...crawlOutcomes],
 ])
 
-/** `chunks` once processed, `progress` (0 to 1) on the way there, `error` when it failed. */
-const processingFields = ['chunks', 'progress', 'error']
+/** `chunks` once processed, `progress` (0 to 1) on the way there, `error` when it failed, `warnings` when not all was read. */
+const processingFields = ['chunks', 'progress', 'error', 'warnings']
 
 export const sourceRows = {
   area: 'sources',

@@ -96,6 +96,7 @@ export default {
   pageCount: 'Seiten',
   failed: 'Diese Quelle konnte nicht gelesen werden',
   failedHelp: 'Frühere Stellen bleiben auffindbar. Die Ursache beheben, dann neu lesen.',
+  notRead: 'Nicht gelesen',
   failedPages: 'Seiten, die nicht gelesen werden konnten',
   webPage: 'Seite',
   noPassages: 'Keine Stellen',

@@ -132,6 +132,7 @@ function Facts({ source }: { source: Source }) {
     [t.passages, chunks !== undefined && <Num value={chunks} />],
     [t.crawled, 'lastCrawledAt' in config && config.lastCrawledAt && <Time at={config.lastCrawledAt} />],
     [t.fetched, 'fetched_at' in config && config.fetched_at && <Time at={config.fetched_at} />],
+    [t.notRead, source.warnings?.map(warning => <p key={warning}>{warning}</p>)],
     [t.changed, <Time key="changed" at={updated_at} />],
     [t.chunking, config.chunk_size !== undefined && t.chunkingOf(config.chunk_size, config.overlap ?? 0)],
   ]

@@ -94,6 +94,7 @@ export const en = {
   pageCount: 'Pages',
   failed: 'This source could not be read',
   failedHelp: 'Former passages stay searchable. Mend the cause, then read it again.',
+  notRead: 'Not read',
   failedPages: 'Pages that could not be read',
   webPage: 'Page',
   noPassages: 'No passages',

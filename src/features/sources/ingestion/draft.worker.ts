@@ -1,10 +1,10 @@
 /** Runs in a thread of the worker pool; the other side is `ingest.ts`. */
 
-import type { Chunk } from '#documents/chunking/chunk-document.ts'
 import { chunkDocument } from '#documents/chunking/chunk-document.ts'
 import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
 import type { DocumentFormat } from '#documents/parsing/document-format.ts'
 import { parseDocument } from '#documents/parsing/parse-document.ts'
+import type { ParsedDocument } from '#documents/parsing/parsed-document.ts'
 import { UnreadableDocument } from '#documents/parsing/parsed-document.ts'
 import { storeDraft } from '#features/knowledge/drafts.service.ts'
 import type { DraftTask } from '#features/knowledge/indexing.service.ts'
@@ -42,33 +42,36 @@ export type IngestedFile = { kind: 'drafted'; chunks: number } | NotRead
 export function draftFile(file: StoredFile): Promise<IngestedFile> {
   return draftChunks(file, async () => {
     const bytes = await readStoredFile(file.location)
-    return chunkDocument(await parseDocument(file.format, bytes), file.chunking)
+    return await parseDocument(file.format, bytes)
   })
 }
 
 export function draftFetched({ fetched, secrets, ...task }: FetchedContent): Promise<IngestedFile> {
   const withoutSecrets = createSecretFilter(secrets)
-  return draftChunks(task, async () =>
-    chunkDocument(await parseFetched(fetched, withoutSecrets), task.chunking).map(chunk => ({
-      ...chunk,
-      content: withoutSecrets(chunk.content),
-      section: chunk.section && withoutSecrets(chunk.section),
-    })),
-  )
+  return draftChunks(task, () => parseFetched(fetched, withoutSecrets), withoutSecrets)
 }
 
-async function draftChunks(task: DraftTask, cut: () => Promise<Chunk[]>): Promise<IngestedFile> {
-  const read = await chunksOrReason(cut)
+async function draftChunks(
+  { chunking, ...task }: CutTask,
+  parse: () => Promise<ParsedDocument>,
+  withoutSecrets = (text: string) => text,
+): Promise<IngestedFile> {
+  const read = await documentOrReason(parse)
   if (read.kind !== 'read') return read
-  await storeDraft(task, read.chunks)
-  return { kind: 'drafted', chunks: read.chunks.length }
+  const chunks = chunkDocument(read.document, chunking).map(chunk => ({
+    ...chunk,
+    content: withoutSecrets(chunk.content),
+    section: chunk.section && withoutSecrets(chunk.section),
+  }))
+  await storeDraft(task, chunks, read.document.warnings?.map(withoutSecrets))
+  return { kind: 'drafted', chunks: chunks.length }
 }
 
-type ReadFile = { kind: 'read'; chunks: Chunk[] } | NotRead
+type ReadFile = { kind: 'read'; document: ParsedDocument } | NotRead
 
-async function chunksOrReason(cut: () => Promise<Chunk[]>): Promise<ReadFile> {
+async function documentOrReason(parse: () => Promise<ParsedDocument>): Promise<ReadFile> {
   try {
-    return { kind: 'read', chunks: await cut() }
+    return { kind: 'read', document: await parse() }
   } catch (error) {
     if (error instanceof UnreadableDocument) return { kind: 'unreadable', reason: error.message }
     // An error that leaves the thread keeps its message alone.

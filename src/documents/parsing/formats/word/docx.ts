@@ -26,23 +26,27 @@ export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
   await assertInflatesWithinLimits(bytes)
   const { parseHtml, removeElements } = await import('../../html/html-tree.ts')
   const { toMarkdown } = await import('../../html/html-to-markdown.ts')
-  const { body } = parseHtml((await readWord(bytes)).replace(checkboxes, checkboxSign))
+  const { html, warnings } = await readWord(bytes)
+  const { body } = parseHtml(html.replace(checkboxes, checkboxSign))
   removeElements(body, ({ name, attributes }) => name === 'a' && noteMark.test(attributes.href ?? ''))
-  return documentOf(markdownPieces(toMarkdown(body, { markup: false })))
+  const document = documentOf(markdownPieces(toMarkdown(body, { markup: false })))
+  return warnings.length === 0 ? document : { ...document, warnings }
 }
 
 function checkboxSign(_input: string, checked: string | undefined): string {
   return checked === undefined ? '☐' : '☒'
 }
 
-async function readWord(bytes: Uint8Array): Promise<string> {
+async function readWord(bytes: Uint8Array): Promise<{ html: string; warnings: string[] }> {
   try {
     // Where something in it is out of order, such as a header, or a comment that is not there, what mammoth reads by itself
     // is better than nothing.
-    const unwrapped = await unwrapWordText(bytes)
-    return await toHtml(unwrapped, withComments)
+    const { archive: unwrapped, objects } = await unwrapWordText(bytes)
+    const html = await toHtml(unwrapped, withComments)
       .catch(() => toHtml(unwrapped))
       .catch(() => toHtml(bytes))
+    const warnings = new Set(objects.map(id => `An embedded object (${id}) was not read.`))
+    return { html, warnings: [...warnings] }
   } catch (error) {
     throw new UnreadableDocument('This file is damaged or not a Word document (.docx).', error)
   }

@@ -21,8 +21,12 @@ const signs = new Map([
   ['/d', ')'],
 ])
 
+const embeddedObject = /<o:OLEObject\s[^<>]*?ProgID="([^"<>]{1,100})"/g
+
 /** An archive with that text, if it had any of it. Names stand for namespaces as in all that Word writes. */
-export async function unwrapWordText(archive: Uint8Array): Promise<Uint8Array> {
+export async function unwrapWordText(
+  archive: Uint8Array,
+): Promise<{ archive: Uint8Array; objects: string[] }> {
   const { default: Zip } = await import('jszip')
   const zip = await Zip.loadAsync(archive)
   const parts = new Map<string, string>()
@@ -34,7 +38,10 @@ export async function unwrapWordText(archive: Uint8Array): Promise<Uint8Array> {
     zip.file(name, unwrapped)
     isChanged = true
   }
-  return isChanged ? await zip.generateAsync({ type: 'uint8array' }) : archive
+  const objects = [...parts.values()].flatMap(xml =>
+    [...xml.matchAll(embeddedObject)].map(([, id = '']) => id),
+  )
+  return { archive: isChanged ? await zip.generateAsync({ type: 'uint8array' }) : archive, objects }
 }
 
 function unwrap(xml: string): string {
