@@ -5,16 +5,25 @@ import type { Finding } from './finding.ts'
 import { holding } from './finding.ts'
 
 /** The faults that the data show together with the configuration. */
-export function findInData({ agents, lastingKeys }: DataFacts, configuration: Configuration): Finding[] {
-  const keys = holding([
+export function findInData(
+  { agents, lastingKeys, pendingMigrations }: DataFacts,
+  configuration: Configuration,
+): Finding[] {
+  const rest = holding([
     [
       isExposed(configuration) && lastingKeys.length > 0,
       'risk',
       `API keys that may change agents never expire: ${shortened(lastingKeys)}.`,
       'Set their expires_at, or give them the role chat or viewer, as far as their programs allow.',
     ],
+    [
+      pendingMigrations.length > 0,
+      'risk',
+      `The data are of an earlier version. The next start migrates them, and earlier versions can't read them afterwards: ${pendingMigrations.join(', ')}.`,
+      'Make a backup, then start the service.',
+    ],
   ])
-  return [...agents.flatMap(agent => findInAgent(agent, configuration)), ...keys]
+  return [...agents.flatMap(agent => findInAgent(agent, configuration)), ...rest]
 }
 
 function findInAgent(agent: AgentFacts, configuration: Configuration): Finding[] {

@@ -1,11 +1,15 @@
 import type { Kysely } from 'kysely'
+import { appliedMigrations } from '#storage/migrate.ts'
 import type { AgentTables, PlatformTables } from '#storage/tables.ts'
+import { platformTables } from '#storage/tables.ts'
 
 /** The parts of the data that show what others may do. */
 export interface DataFacts {
   agents: AgentFacts[]
   /** Names of the API keys that never expire and may change agents. */
   lastingKeys: string[]
+  /** Names of the migrations that the next start runs, since an earlier version wrote the data. */
+  pendingMigrations: string[]
 }
 
 /** An agent that people without a role can talk to. */
@@ -33,6 +37,8 @@ const mostAgents = 100
 
 /** Reads the agent `default` and those that open a channel to everyone, at most 100. */
 export async function readData({ platform, withAgent }: DataReader): Promise<DataFacts> {
+  const applied = await appliedMigrations(platform)
+  const pendingMigrations = Object.keys(platformTables).filter(name => !applied.has(name))
   const rows = await platform
     .selectFrom('agents')
     .select(['id', 'name', 'settings'])
@@ -57,7 +63,8 @@ export async function readData({ platform, withAgent }: DataReader): Promise<Dat
       hasBrowser: browser_tools === true,
     })
   }
-  return { agents, lastingKeys: await readLastingKeys(platform) }
+  const hasKeys = applied.has('0026-keys')
+  return { agents, lastingKeys: hasKeys ? await readLastingKeys(platform) : [], pendingMigrations }
 }
 
 async function readLastingKeys(platform: Kysely<PlatformTables>): Promise<string[]> {

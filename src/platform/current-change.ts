@@ -6,8 +6,11 @@ export interface CurrentChange {
   join(database: object): Joined | undefined
   /** Called with the id of each record that is made meanwhile. */
   made(id: string): void
-  /** Says what has changed. In the place of a secret stands `changed` or `removed`. */
-  describe(details: Readonly<Record<string, unknown>>): void
+  /**
+   * Says what has changed, of one agent if it is named: the change then has a row under each agent that is.
+   * In the place of a secret stands `changed` or `removed`.
+   */
+  describe(details: Readonly<Record<string, unknown>>, agentId?: string): void
 }
 
 export interface Joined {
@@ -19,6 +22,6 @@ export interface Joined {
 /** Undefined for work that makes no change of its own. */
 export const currentChange = new AsyncLocalStorage<CurrentChange | undefined>()
 
-export function describeChange(details: Readonly<Record<string, unknown>>): void {
-  currentChange.getStore()?.describe(details)
+export function describeChange(details: Readonly<Record<string, unknown>>, agentId?: string): void {
+  currentChange.getStore()?.describe(details, agentId)
 }

@@ -17,11 +17,16 @@ export async function migrate<Tables>(
   if (error !== undefined) throw error
 }
 
+/** The names of the migrations that the database has been through. @throws if there was none yet. */
+export async function appliedMigrations<Tables>(db: Kysely<Tables>): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db)
+  return new Set(rows.map(({ name }) => name))
+}
+
 /** One query instead of the migrator's dozen: databases are opened often and migrated rarely. */
 async function isNewest<Tables>(db: Kysely<Tables>, migrations: Record<string, Migration>): Promise<boolean> {
   try {
-    const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db)
-    const done = new Set(rows.map(({ name }) => name))
+    const done = await appliedMigrations(db)
     // The migrator refuses migrations that this version does not know, and says why.
     return (
       done.size === Object.keys(migrations).length && Object.keys(migrations).every(name => done.has(name))

@@ -1,7 +1,14 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfiguration } from '#configuration/configuration.ts'
+import { migrate } from '#storage/migrate.ts'
+import { createSqliteDialect } from '#storage/sqlite/connections/dialect.ts'
+import { openDatabase } from '#storage/sqlite/connections/open.ts'
+import { schemaParts } from '#storage/sqlite/schema-parts.ts'
+import type { AgentTables, PlatformTables } from '#storage/tables.ts'
+import { agentTables, migrationsOf, platformTables } from '#storage/tables.ts'
 import { readData } from '../../src/doctor/data.ts'
 import { findInData } from '../../src/doctor/data-findings.ts'
 import { describe as describeAccess } from '../../src/doctor/describe.ts'
@@ -276,6 +283,36 @@ describe('the command', () => {
     for (const way of ['API keys', 'An identity gateway', 'https://id.example', 'npm run sign-in'])
       expect(lines).toContain(way)
     expect(describeAccess(configurationOf({})).join('\n')).not.toContain('id.example')
+  })
+
+  it.each(['0026', '0028'])('examines data of before migration %s, which the start runs', async before => {
+    const folder = temporaryDirectory()
+    mkdirSync(join(folder, 'agents', 'default'), { recursive: true, mode: 0o700 })
+    async function open<Tables>(path: string, sets: Parameters<typeof migrationsOf>[0]) {
+      const database = openDatabase(join(folder, path), { synchronous: 'normal' })
+      const db = new Kysely<Tables>({ dialect: createSqliteDialect({ database }) })
+      const earlier = Object.entries(migrationsOf(sets, schemaParts)).filter(([name]) => name < before)
+      await migrate(db, Object.fromEntries(earlier))
+      return db
+    }
+    const platform = await open<PlatformTables>('platform.db', platformTables)
+    const created_at = '2026-01-01T00:00:00.000Z'
+    const settings = '{"browser_tools":true}'
+    await platform
+      .insertInto('agents')
+      .values({
+        ...{ id: 'default', name: 'Agent', name_key: 'agent', description: '', status: 'active', settings },
+        ...{ has_database: 1, created_at, updated_at: created_at },
+      })
+      .execute()
+    await platform.destroy()
+    await (await open<AgentTables>(join('agents', 'default', 'agent.db'), agentTables)).destroy()
+    const { code, stdout, stderr } = await runProgram(doctor, {
+      ...{ DATA_DIR: folder, HOST: '0.0.0.0', PUBLIC_ACCESS: 'chat' },
+    })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+    expect(stdout).toContain('make it act in a browser')
+    expect(stdout).toMatch(/earlier version. The next start migrates them.*0028-audit/)
   })
 
   it('looks at the data beside a running service, and ends with 0 where all is well', async () => {

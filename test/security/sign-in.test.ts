@@ -257,6 +257,18 @@ describe('nobody is signed in', () => {
   })
 })
 
+it('a way back of up to 2,000 characters is kept, and a longer one refused', async () => {
+  const wayOf = (length: number) => `/a?q=${'x'.repeat(length - 5)}`
+  const answer = await signIn(newLogin(), { returnTo: wayOf(2000) })
+  expect(answer.headers.location).toBe(wayOf(2000))
+  // With its name and attributes, less than the 4 kB of which browsers drop a cookie.
+  expect(answer.cookie.length).toBeLessThan(3800)
+  expect(await app.call('GET', `/api/auth/sign-in?return_to=${wayOf(2001)}`)).toMatchObject({
+    status: 400,
+    body: { error: { message: expect.stringMatching(/return_to.*2000/) } },
+  })
+})
+
 it('keys of the provider change without a restart', async () => {
   await signIn(newLogin())
   await provider.rotate()
@@ -297,8 +309,57 @@ describe('people who are let in', () => {
     await giveRole(on, id, { email: 'grouped@example.com', role: 'viewer', headers: owner })
     expect(await rolesOf(['leads'])).toEqual({ handbook: 'viewer' })
     expect(await rolesOf(undefined)).toEqual({ handbook: 'viewer' })
-    const { body } = await on.call('GET', '/api/audit?operation=finishSignIn', { headers: owner })
-    expect(body).toMatchObject({ entries: [{ actor_id: 'owner@example.com', outcome: 'done' }] })
+    const { body } = await on.call<{ entries: { changes: object }[] }>(
+      'GET',
+      '/api/audit?operation=finishSignIn',
+      { headers: owner },
+    )
+    const email = 'grouped@example.com'
+    const change = (from: string | null, to: string | null) =>
+      expect.objectContaining({
+        ...{ agent_id: id, actor_id: email, outcome: 'done' },
+        changes: { signed_in: email, email, role: { from, to } },
+      })
+    expect(body.entries).toEqual([
+      change('owner', null),
+      change('admin', 'owner'),
+      change(null, 'admin'),
+      expect.objectContaining({ agent_id: null, actor_id: 'owner@example.com', outcome: 'done' }),
+    ])
+  })
+
+  it('stay owners of an agent that has no other, whatever their groups', async () => {
+    const on = await closed()
+    const leads = (groups: string[]) => {
+      provider.people.lead = { groups }
+      return signIn('lead', { on })
+    }
+    provider.people.owner = { groups: [] }
+    const owner = signedIn(await signIn('owner', { on }))
+    const agent = `/api/agents/${await makeAgent(on, { headers: owner, name: 'handbook' })}`
+    const lead = signedIn(await leads(['leads']))
+    interface Admins {
+      admins: { id: string; email: string; role: string }[]
+    }
+    const admins = async () =>
+      (await on.call<Admins>('GET', `${agent}/admins`, { headers: lead })).body.admins
+    const first = (await admins()).find(({ email }) => email === 'owner@example.com')
+    expect((await on.call('DELETE', `${agent}/admins/${first?.id}`, { headers: lead })).status).toBe(200)
+    for (const groups of [[], ['a=b:c']]) {
+      expect((await leads(groups)).status).toBe(302)
+      expect(await admins()).toMatchObject([{ email: 'lead@example.com', role: 'owner' }])
+      expect(on.logged.join('')).toContain('the last owner of an agent stays')
+      const { body } = await on.call('GET', `${agent}/audit?limit=1`, { headers: lead })
+      const changes = { role: { from: 'owner', to: 'owner' }, last_owner: 'kept' }
+      expect(body).toMatchObject({ entries: [{ operation: 'finishSignIn', changes }] })
+    }
+    await giveRole(on, agent.split('/')[3] ?? '', {
+      email: 'owner@example.com',
+      role: 'owner',
+      headers: lead,
+    })
+    expect((await leads(['a=b:c'])).status).toBe(302)
+    expect((await on.call('DELETE', agent, { headers: lead })).status).toBe(403)
   })
 
   it('come by an invitation to their own address, and its link alone signs nobody in', async () => {

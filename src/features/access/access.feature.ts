@@ -64,8 +64,7 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
     forgetMore: identification.forget,
     hasGateway: configuration.gateway !== undefined,
     roleTakenAway: watch.notify,
-    clock,
-    ids,
+    ...{ clock, ids, log },
   })
   const keys = createKeysService({ repository, identification, access, rightsLost: watch.notify, clock, ids })
   let identifyBySession: Identify = () => undefined

@@ -6,6 +6,7 @@ import { AccessDenied, conflict, invalid, notFound } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import { unstorable } from '#platform/http/requests/storable-text.ts'
 import type { Ids } from '#platform/ids.ts'
+import type { Log } from '#platform/logging/log.ts'
 import type { AccessRepository } from './access.repository.ts'
 import type { AdminEntry, NewAdmin } from './access.schema.ts'
 import type { Caller, CallerKey } from './caller.ts'
@@ -39,6 +40,7 @@ interface Dependencies {
   roleTakenAway(agentId: string): void
   clock: Clock
   ids: Ids
+  log: Log
 }
 
 export function createAccessService(needs: Dependencies) {
@@ -125,8 +127,7 @@ export function createAccessService(needs: Dependencies) {
       const isRemoved = await repository.deleteAdmin(agentId, adminId).finally(roles.forget)
       if (!isRemoved && (await repository.findAdmin(agentId, adminId)) === undefined)
         throw notFound('Admin entry')
-      if (!isRemoved)
-        throw conflict('The last owner of an agent cannot be removed. Make somebody else its owner first.')
+      if (!isRemoved) throw conflict('The last owner of an agent cannot be removed. Add another owner first.')
       needs.roleTakenAway(agentId)
     },
   }
@@ -159,8 +160,13 @@ function newEntry({ clock, ids }: Dependencies) {
 function giving(needs: Dependencies, forget: () => void) {
   return async (email: string, given: GivenRoles, byGroups = false): Promise<void> => {
     const gift = { email, given, byGroups, newEntry: () => newEntry(needs) }
-    for (const { agent_id } of await needs.repository.giveRoles(gift).finally(forget))
-      needs.roleTakenAway(agent_id)
+    for (const { agent_id, isLastOwner } of await needs.repository.giveRoles(gift).finally(forget))
+      if (isLastOwner)
+        needs.log.warn(
+          { agentId: agent_id, email },
+          'the last owner of an agent stays, although no group of theirs owns it',
+        )
+      else needs.roleTakenAway(agent_id)
   }
 }
 

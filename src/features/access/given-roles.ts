@@ -32,31 +32,35 @@ export function createGivenRoles(database: Database) {
       return (await entriesOf(email).union(sessions).union(keys).limit(1).execute()).length > 0
     },
 
-    /** Returns what has changed, without a role where it was taken away. */
+    /** Returns what has changed, or would have if it were not of the last owner of an agent. */
     giveRoles: (gift: Gift) =>
       inTransaction(database, async transaction => {
         const changes = await changesBy(transaction, gift)
-        const roles = changes.map(({ agent_id, role = null }) => ({ agent_id, role }))
-        if (roles.length > 0) describeChange({ roles })
-        for (const { agent_id, agent_created_at, entry, role } of changes) {
-          const by_groups = gift.byGroups ? 1 : null
-          if (role === undefined)
-            await transaction.deleteFrom('agent_admins').where('id', '=', entry).execute()
-          else
-            await transaction
-              .insertInto('agent_admins')
-              .values({ ...gift.newEntry(), agent_id, agent_created_at, email: gift.email, role, by_groups })
-              .onConflict(conflict =>
-                conflict.columns(['agent_id', 'email']).doUpdateSet({ role, by_groups }),
-              )
-              .execute()
-        }
+        for (const change of changes) await make(transaction, gift, change)
         return changes
       }),
   }
 }
 
-/** The entries that have to be another; those without a role go. */
+type Change = Awaited<ReturnType<typeof changesBy>>[number]
+
+async function make(transaction: Database, gift: Gift, change: Change): Promise<void> {
+  const { agent_id, agent_created_at, entry, held, role, isLastOwner } = change
+  const { email, byGroups } = gift
+  if (isLastOwner)
+    return describeChange({ email, role: { from: held, to: held }, last_owner: 'kept' }, agent_id)
+  describeChange({ email, role: { from: held, to: role ?? null } }, agent_id)
+  const by_groups = byGroups ? 1 : null
+  if (role === undefined) await transaction.deleteFrom('agent_admins').where('id', '=', entry).execute()
+  else
+    await transaction
+      .insertInto('agent_admins')
+      .values({ ...gift.newEntry(), agent_id, agent_created_at, email, role, by_groups })
+      .onConflict(conflict => conflict.columns(['agent_id', 'email']).doUpdateSet({ role, by_groups }))
+      .execute()
+}
+
+/** The entries that have to be another; those without a role go, but for the last owner's. */
 async function changesBy(database: Database, { email, given, byGroups }: Gift) {
   const names = ['', ...given.map(({ id }) => id)]
   const agents = await database
@@ -64,13 +68,23 @@ async function changesBy(database: Database, { email, given, byGroups }: Gift) {
     .leftJoin('agent_admins', on => on.onRef('agent_id', '=', 'agents.id').on('email', '=', email))
     .select(['agents.id as agent_id', 'agents.name', 'agents.created_at as agent_created_at'])
     .select(['agent_admins.id as entry', 'role as held', 'by_groups'])
+    .select(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('agent_admins as others')
+          .select('others.id')
+          .whereRef('others.agent_id', '=', 'agents.id')
+          .where('others.role', '=', 'owner')
+          .where('others.email', '!=', email),
+      ).as('hasOtherOwner'),
+    )
     .where(({ or, eb }) =>
       or([eb('agents.id', 'in', names), eb('agents.name', 'in', names), eb('by_groups', '=', 1)]),
     )
     .execute()
   const offered = agents.map(agent => {
     const gifts = given.filter(({ id }) => id === agent.agent_id || id === agent.name).map(({ role }) => role)
-    return { ...agent, role: roles.find(role => gifts.includes(role)) }
+    const role = roles.find(role => gifts.includes(role))
+    return { ...agent, role, isLastOwner: agent.held === 'owner' && !agent.hasOtherOwner }
   })
   return offered.filter(({ entry, held, role, by_groups }) => {
     if (role === held || (role === undefined && entry === null)) return false

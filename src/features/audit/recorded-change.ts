@@ -27,21 +27,36 @@ export interface RecordedCall {
 }
 
 export interface RecordedChange extends CurrentChange {
-  /** Stores the row, unless a transaction has. */
+  /** Stores the rows that no transaction has stored. */
   end(outcome: Outcome): Promise<void>
 }
 
 const shortened = (_: string, value: unknown) =>
   typeof value === 'string' && value.length > 200 ? `${value.slice(0, 200)}…` : value
 
-/** A call whose row is stored by its first transaction that writes, else at its end. */
+/**
+ * A call whose row is stored by its first transaction that writes, else at its end. Rows under the agents that it names are stored
+ * by the transactions that name them.
+ */
 export function recordChange({ platform, rows, clock }: Recording, recorded: RecordedCall): RecordedChange {
   const { call, database: own, onlyDescribed } = recorded
-  let state: 'open' | 'joining' | 'stored' = 'open'
+  let isJoining = false
+  let isStored = false
   let made: string | undefined
   let details: object | undefined
+  /** Details by agent, until their rows are stored. */
+  const ofAgents = new Map<string, object>()
 
-  function row(outcome: Outcome): AuditRow {
+  function unstored(outcome: Outcome): AuditRow[] {
+    if (ofAgents.size > 0)
+      return Array.from(ofAgents, ([agent_id, own]) => ({
+        ...row(outcome, { ...details, ...own }),
+        agent_id,
+      }))
+    return isStored ? [] : [row(outcome, details)]
+  }
+
+  function row(outcome: Outcome, changes: object | undefined): AuditRow {
     const { agent_id, address, operation, object = made ?? null } = call
     const { actor } = recorded
     const ends = operation === 'deleteAgent'
@@ -58,7 +73,7 @@ export function recordChange({ platform, rows, clock }: Recording, recorded: Rec
         actor_name: actor.name,
         actor_person: actor.person ?? null,
       },
-      changes: details === undefined ? null : JSON.stringify(details, shortened),
+      changes: changes === undefined ? null : JSON.stringify(changes, shortened),
     }
   }
 
@@ -66,28 +81,35 @@ export function recordChange({ platform, rows, clock }: Recording, recorded: Rec
     made(id) {
       made ??= id
     },
-    describe(given) {
-      details = { ...details, ...given }
+    describe(given, agentId) {
+      if (agentId === undefined) details = { ...details, ...given }
+      else ofAgents.set(agentId, { ...ofAgents.get(agentId), ...given })
     },
     join(database) {
       const isPlatform = database === platform
-      if (state !== 'open' || !(isPlatform || database === own)) return undefined
-      state = 'joining'
+      if (isJoining || !(isPlatform || (database === own && !isStored))) return undefined
+      isJoining = true
       return {
         async write(transaction) {
-          if (isPlatform) await insertAuditRow(transaction as typeof platform, { ...row('done') })
-          else await rows.leave(transaction as OutboxDatabase, row('done'))
+          for (const each of unstored('done'))
+            if (isPlatform) await insertAuditRow(transaction as typeof platform, { ...each })
+            else await rows.leave(transaction as OutboxDatabase, each)
         },
-        async ended(isStored) {
-          state = isStored ? 'stored' : 'open'
-          if (isStored && !isPlatform) await rows.wake(call.agent_id ?? '')
+        async ended(isKept) {
+          isJoining = false
+          if (!isKept) return
+          isStored = true
+          ofAgents.clear()
+          if (!isPlatform) await rows.wake(call.agent_id ?? '')
         },
       }
     },
     async end(outcome) {
-      const isDue = state === 'open' && (!onlyDescribed || details !== undefined)
-      state = 'stored'
-      if (isDue) await insertAuditRow(platform, { ...row(outcome) })
+      const isDue = ofAgents.size > 0 || !onlyDescribed || details !== undefined
+      const due = isDue ? unstored(outcome) : []
+      isStored = true
+      ofAgents.clear()
+      for (const each of due) await insertAuditRow(platform, { ...each })
     },
   }
 }

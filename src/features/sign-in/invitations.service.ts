@@ -43,10 +43,12 @@ export function createInvitations({ repository, access, sendMail, clock, ids, lo
       address: string,
       { email: given, agents }: NewInvitation,
     ) {
-      for (const { id } of agents)
+      const [token, email] = [newToken(), inOneCase(given)]
+      for (const { id, role } of agents) {
+        describeChange({ email, role }, id)
         if ((await access.permissionOn(id, request)) !== 'owner')
           throw new AccessDenied('Access denied: only the owners of an agent invite people to it.')
-      const [token, email] = [newToken(), inOneCase(given)]
+      }
       const times = {
         created_at: timestamp(clock),
         expires_at: new Date(clock.now() + validMs).toISOString(),
@@ -58,7 +60,6 @@ export function createInvitations({ repository, access, sendMail, clock, ids, lo
         token_hash: hashOf(token),
         is_mailed: 0,
       }
-      describeChange({ email, agents })
       await repository.insertInvitation(stored)
       const url = `${address}/sign-in#invitation=${token}`
       const sent = await mail(email, inviter, url)
@@ -72,8 +73,7 @@ export function createInvitations({ repository, access, sendMail, clock, ids, lo
     },
 
     async withdraw(inviter: string, id: string): Promise<void> {
-      const withdrawn = await repository.takeInvitations('invited_by', inviter, timestamp(clock), id)
-      if (withdrawn.length === 0) throw notFound('Invitation')
+      if (!(await repository.withdrawInvitation(inviter, timestamp(clock), id))) throw notFound('Invitation')
     },
   }
 }

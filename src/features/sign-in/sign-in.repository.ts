@@ -1,9 +1,11 @@
 import type { Kysely } from 'kysely'
+import { describeChange } from '#platform/current-change.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import type { ValueOf } from '#platform/prepared-query.ts'
 import { prepareQuery } from '#platform/prepared-query.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import { signInTables } from '#storage/tables/sign-in.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 
@@ -84,10 +86,11 @@ function sessionsAndAccounts(database: Database) {
 
 function invitations(database: Database) {
   return {
-    async insertInvitation(invitation: PlatformTables['invitations']): Promise<void> {
-      await database.deleteFrom('invitations').where('expires_at', '<=', invitation.created_at).execute()
-      await database.insertInto('invitations').values(invitation).execute()
-    },
+    insertInvitation: (invitation: PlatformTables['invitations']) =>
+      inTransaction(database, async transaction => {
+        await transaction.deleteFrom('invitations').where('expires_at', '<=', invitation.created_at).execute()
+        await transaction.insertInto('invitations').values(invitation).execute()
+      }),
 
     markMailed: (id: string) =>
       database.updateTable('invitations').set({ is_mailed: 1 }).where('id', '=', id).execute(),
@@ -105,11 +108,28 @@ function invitations(database: Database) {
         .where('expires_at', '>', now)
         .executeTakeFirst(),
 
-    /** Returns what it deletes, so that one caller only has it. */
-    takeInvitations(by: 'email' | 'invited_by', person: string, now: string, id?: string) {
-      const own = database.deleteFrom('invitations').where(by, '=', person).where('expires_at', '>', now)
+    /** Returns those of the person that it deletes, so that one caller only has them. */
+    takeInvitations(email: string, now: string, id?: string) {
+      const own = database.deleteFrom('invitations').where('email', '=', email).where('expires_at', '>', now)
       return (id === undefined ? own : own.where('id', '=', id)).returning(['agents', 'invited_by']).execute()
     },
+
+    /** Whether the person had made it, and it was still open. */
+    withdrawInvitation: (inviter: string, now: string, id: string) =>
+      inTransaction(database, async transaction => {
+        const own = transaction
+          .deleteFrom('invitations')
+          .where('invited_by', '=', inviter)
+          .where('id', '=', id)
+        const withdrawn = await own
+          .where('expires_at', '>', now)
+          .returning(['email', 'agents'])
+          .executeTakeFirst()
+        if (withdrawn === undefined) return false
+        for (const agent of JSON.parse(withdrawn.agents))
+          describeChange({ email: withdrawn.email, role: agent.role }, agent.id)
+        return true
+      }),
   }
 }
 

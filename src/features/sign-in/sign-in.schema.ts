@@ -33,7 +33,8 @@ export const signInSchema = {
   summary: 'Send a browser to sign in',
   tags: ['Sign-in'],
   querystring: Type.Object({
-    return_to: Type.Optional(Type.String({ description: 'A path of this service.' })),
+    // Browsers keep it in a cookie until the provider sends them back, and drop cookies of more than 4 kB.
+    return_to: Type.Optional(Type.String({ maxLength: 2000, description: 'A path of this service.' })),
   }),
   response: { 302: Type.Null({ description: 'To the identity provider, or to `/sign-in` without one.' }) },
 }

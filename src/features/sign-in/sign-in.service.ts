@@ -96,12 +96,7 @@ function addressOfAnother(email: string): SignInRefused {
 function createAccepting({ configuration, clock, repository, access }: Dependencies) {
   async function take(email: string, id?: string): Promise<boolean> {
     const given: { id: string; role: 'owner' | 'admin' | 'viewer' | 'chat' }[] = []
-    for (const { agents, invited_by } of await repository.takeInvitations(
-      'email',
-      email,
-      timestamp(clock),
-      id,
-    ))
+    for (const { agents, invited_by } of await repository.takeInvitations(email, timestamp(clock), id))
       for (const agent of JSON.parse(agents))
         if (await access.isOwner(agent.id, invited_by)) given.push(agent)
     if (given.length > 0) await access.giveRoles(email, given)

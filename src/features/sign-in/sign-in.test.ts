@@ -386,10 +386,64 @@ it('each call leaves one entry of the audit log, with the person who made it and
     'signOut',
     'withdrawInvitation',
   ])
+  expect(entries.filter(({ agent_id }) => agent_id !== null).map(({ operation }) => operation)).toEqual([
+    'redeemLink',
+    'createInvitation',
+    'withdrawInvitation',
+  ])
   expect(new Set(entries.map(({ actor_id }) => actor_id))).toEqual(new Set(['ada@example.com']))
   const text = JSON.stringify(entries)
   for (const secret of [...tokens, url.split('=')[1] ?? '']) expect(text).not.toContain(secret)
   expect(text).toContain('bo@example.com')
+})
+
+it('an invitation, its roles, its withdrawal and refused ones are entries of each agent that they concern', async () => {
+  const { app, clock } = await timedApp({ OWNER_EMAIL: 'ada@example.com' })
+  // No two entries of the same time.
+  clock.now = () => clock.time++
+  const headers = await signIn(app)
+  const [one, two, other] = [
+    await makeAgent(app, { headers }),
+    await makeAgent(app, { headers }),
+    await makeAgent(app, { headers }),
+  ]
+  const send = (email: string, sender = headers) =>
+    app.call<{ id: string; url: string }>('POST', '/api/invitations', {
+      headers: sender,
+      body: {
+        email,
+        agents: [
+          { id: one, role: 'viewer' },
+          { id: two, role: 'admin' },
+        ],
+      },
+    })
+  const { url } = (await send('bo@example.com')).body
+  const bo = cookieOf(await redeem(app, url.split('=')[1] ?? ''))
+  const { id } = (await send('cy@example.com')).body
+  expect((await app.call('DELETE', `/api/invitations/${id}`, { headers })).status).toBe(200)
+  expect((await send('di@example.com', bo)).status).toBe(403)
+  const entriesOf = async (agentId: string) => {
+    const path = `/api/agents/${agentId}/audit?order=asc`
+    const { body } = await app.call<{
+      entries: { operation: string; actor_id: string; outcome: string; changes: { role?: unknown } | null }[]
+    }>('GET', path, { headers })
+    return body.entries.map(({ operation, actor_id, outcome, changes }) => [
+      ...[operation, actor_id.split('@')[0], outcome],
+      changes?.role,
+    ])
+  }
+  const made = ['createAgent', 'ada', 'done', undefined]
+  const common = (role: string) => [
+    made,
+    ['createInvitation', 'ada', 'done', role],
+    ['redeemLink', 'bo', 'done', { from: null, to: role }],
+    ['createInvitation', 'ada', 'done', role],
+    ['withdrawInvitation', 'ada', 'done', role],
+  ]
+  expect(await entriesOf(one)).toEqual([...common('viewer'), ['createInvitation', 'bo', 'refused', 'viewer']])
+  expect(await entriesOf(two)).toEqual(common('admin'))
+  expect(await entriesOf(other)).toEqual([made])
 })
 
 it('without an identity provider, a person is sent to the sign-in of the console', async () => {

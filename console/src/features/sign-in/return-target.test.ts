@@ -16,6 +16,8 @@ it.each([
   ['https://agents.example/a', '/'],
   ['javascript:alert(1)', '/'],
   ['/a/../b', '/b'],
+  [`/a?q=${'x'.repeat(1995)}`, `/a?q=${'x'.repeat(1995)}`],
+  [`/a?q=${'x'.repeat(1996)}`, '/'],
 ])('return_to=%s leads to %s', (wanted, target) => {
   expect(returnTarget(`?return_to=${encodeURIComponent(wanted)}`, origin)).toBe(target)
 })

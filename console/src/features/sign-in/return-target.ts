@@ -1,7 +1,13 @@
-/** Where a person goes after the sign-in: the path in `return_to` if it is one of this service, else its start. */
+/** Where a person goes after the sign-in: the path in `return_to` if it is one of this service that it accepts, else its start. */
 export function returnTarget(search: string, origin: string): string {
   const wanted = new URLSearchParams(search).get('return_to') ?? '/'
   const url = URL.parse(wanted, origin)
-  if (!wanted.startsWith('/') || url?.origin !== origin || url.pathname.startsWith('//')) return '/'
+  if (
+    wanted.length > 2000 ||
+    !wanted.startsWith('/') ||
+    url?.origin !== origin ||
+    url.pathname.startsWith('//')
+  )
+    return '/'
   return url.pathname + url.search + url.hash
 }
