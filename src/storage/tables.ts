@@ -81,6 +81,7 @@ export const agentTables = {
   '0029-openai-trails': openAiTables,
   '0032-authors': columnsOnly,
   '0033-mcp-approved': columnsOnly,
+  '0036-usage': columnsOnly,
   '0039-source-warnings': columnsOnly,
 }
 

@@ -102,7 +102,13 @@ const messageMetadataSchema = Type.Object({
   ),
   usage: Type.Optional(
     Type.Object(
-      { inputTokens: Type.Integer(), outputTokens: Type.Integer() },
+      {
+        inputTokens: Type.Integer(),
+        outputTokens: Type.Integer(),
+        cachedInputTokens: Type.Optional(
+          Type.Integer({ description: 'Of the input, those that the service had in a cache.' }),
+        ),
+      },
       {
         description: 'Token counts of all requests to the model, as its service reported them.',
       },

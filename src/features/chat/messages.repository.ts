@@ -12,14 +12,18 @@ import type { ChatMessage, MessageListQuery, MessageMetadata } from './chat.sche
 import { reachedConversations } from './conversations.repository.ts'
 import type { Reach } from './reach.ts'
 import { authorsIn } from './reach.ts'
+import type { SentTurn } from './turn/prompt.ts'
 
 type Database = Kysely<AgentTables>
 
 /** A message with its place in the order of arrival. */
-export type StoredMessage = ChatMessage & { sequence: number }
+export type StoredMessage = ChatMessage & { sequence: number; sent?: SentTurn }
+
+/** A message with what only prompts repeat of it. */
+export type PutMessage = ChatMessage & Pick<StoredMessage, 'sent'>
 
 /** A message as it is sent. */
-export function toPublic({ sequence: _, ...message }: StoredMessage): ChatMessage {
+export function toPublic({ sequence: _, sent: __, ...message }: StoredMessage): ChatMessage {
   return message
 }
 
@@ -45,7 +49,7 @@ function selectMessages(database: Database) {
 
 /** Places in a list, which are read before the messages, since these may be large. */
 function selectPlaces(database: Database) {
-  const size = sql<number>`octet_length(content) + coalesce(octet_length(tool_calls), 0) + coalesce(octet_length(tool_results), 0)`
+  const size = sql<number>`octet_length(content) + coalesce(octet_length(tool_calls), 0) + coalesce(octet_length(tool_results), 0) + coalesce(octet_length(sent), 0)`
   return database.selectFrom('messages').select([...messageList.columns, size.as('size')])
 }
 
@@ -60,6 +64,7 @@ function insertValues(database: Database, value: ValueOf<Columns>) {
     tool_calls: value('tool_calls'),
     tool_results: value('tool_results'),
     metadata: value('metadata'),
+    sent: value('sent'),
     created_at: value('created_at'),
     created_by: value('created_by'),
   })
@@ -76,6 +81,7 @@ const putOne = prepareQuery((database: Database, value: ValueOf<Columns>) =>
       tool_calls: ref('excluded.tool_calls'),
       tool_results: ref('excluded.tool_results'),
       metadata: ref('excluded.metadata'),
+      sent: ref('excluded.sent'),
     })),
   ),
 )
@@ -196,7 +202,7 @@ export async function insertMessage(database: Database, message: ChatMessage): P
 }
 
 /** Stores the message's present content, replacing what was stored of it before. */
-export async function putMessage(database: Database, message: ChatMessage): Promise<void> {
+export async function putMessage(database: Database, message: PutMessage): Promise<void> {
   await putOne(database, columnsOf(message))
 }
 
@@ -238,8 +244,8 @@ export async function deleteFollowing(
     .execute()
 }
 
-function columnsOf(message: ChatMessage): Record<Columns, string | null> {
-  const { content, toolCalls, toolResults, metadata } = message
+function columnsOf(message: PutMessage): Record<Columns, string | null> {
+  const { content, toolCalls, toolResults, metadata, sent } = message
   return {
     id: message.id,
     conversation_id: message.conversationId,
@@ -250,10 +256,12 @@ function columnsOf(message: ChatMessage): Record<Columns, string | null> {
     tool_calls: toolCalls === null ? null : JSON.stringify(toolCalls),
     tool_results: toolResults === null ? null : JSON.stringify(toolResults),
     metadata: metadata === undefined ? null : JSON.stringify(metadata),
+    sent: sent === undefined ? null : JSON.stringify(sent),
   }
 }
 
 function toMessage(row: MessageRow): StoredMessage {
+  const sent = parseJsonColumn<SentTurn | null>(row.sent, null)
   const message = {
     sequence: row.sequence,
     id: row.id,
@@ -264,6 +272,7 @@ function toMessage(row: MessageRow): StoredMessage {
     toolResults: parseJsonColumn<ChatMessage['toolResults']>(row.tool_results, null),
     createdAt: row.created_at,
     ...(row.created_by === null ? {} : { created_by: row.created_by }),
+    ...(sent !== null && { sent }),
   }
   const metadata = parseJsonColumn<MessageMetadata | null>(row.metadata, null)
   return metadata === null ? message : { ...message, metadata }

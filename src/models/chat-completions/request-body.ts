@@ -21,11 +21,12 @@ export function requestBody(model: string, options: CallOptions) {
     top_p: topP,
     stop: stopSequences,
     seed,
-    messages: prompt.flatMap(messagesOf),
     ...(tools.length === 0 ? {} : { tools: tools.map(toolOf), tool_choice: choiceOf(toolChoice) }),
     response_format: responseFormat?.type === 'json' ? formatOf(responseFormat) : undefined,
     stream: true,
     stream_options: { include_usage: true },
+    // Last, so that requests of a conversation begin with the same bytes.
+    messages: prompt.flatMap(messagesOf),
   }
 }
 

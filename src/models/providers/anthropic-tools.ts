@@ -19,3 +19,24 @@ export function withToolsOfPrompt(options: CallOptions): CallOptions {
   )
   return { ...options, tools, toolChoice: { type: 'none' } }
 }
+
+const mark = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const
+
+/**
+ * Marks where a cached beginning of the prompt may end: after the tools, the system message and the last message but one. The
+ * service takes four marks at most.
+ */
+export function withCacheMarks({ tools = [], prompt, ...options }: CallOptions): CallOptions {
+  const marked = new Set<unknown>([
+    tools.at(-1),
+    prompt.findLast(({ role }) => role === 'system'),
+    prompt.at(-2),
+  ])
+  const withMark = <Part extends { providerOptions?: object }>(part: Part): Part =>
+    marked.has(part) ? { ...part, providerOptions: { ...part.providerOptions, ...mark } } : part
+  return {
+    ...options,
+    prompt: prompt.map(withMark),
+    ...(tools.length > 0 && { tools: tools.map(tool => (tool.type === 'function' ? withMark(tool) : tool)) }),
+  }
+}

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
-import { withToolsOfPrompt } from './anthropic-tools.ts'
+import { withCacheMarks, withToolsOfPrompt } from './anthropic-tools.ts'
 import type { RemoteProviderAdapter } from './provider.ts'
 import { isTokenCount } from './provider.ts'
 
@@ -19,7 +19,7 @@ export const anthropic: RemoteProviderAdapter = {
   async languageModel(modelId, { baseUrl, apiKey, fetch }) {
     const { createAnthropic } = await import('@ai-sdk/anthropic')
     const model = createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch })(modelId)
-    return { modelId, doStream: options => model.doStream(withToolsOfPrompt(options)) }
+    return { modelId, doStream: options => model.doStream(withCacheMarks(withToolsOfPrompt(options))) }
   },
   listRequest: apiKey => ({
     path: '/models?limit=1000',

@@ -41,6 +41,8 @@ export const chatTables = declareAgentTables({
       created_at: text,
       /** Identity of its author; of an answer, that of the caller who is answered. */
       created_by: since('0032-authors', textOrNull),
+      /** How the prompt of an answer went beyond the other columns, as JSON; null if that is unknown. */
+      sent: since('0036-usage', textOrNull),
     },
     key: ['sequence'],
     indexes: { conversation_sequence: ['conversation_id', 'sequence'] },

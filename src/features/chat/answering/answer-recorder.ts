@@ -1,4 +1,5 @@
 import type { ChatMessage, MessageMetadata } from '../chat.schema.ts'
+import type { TurnStep } from '../turn/prompt.ts'
 import type { ToolCall, ToolResult, TurnEvent } from '../turn/turn.ts'
 
 interface Beginning {
@@ -14,9 +15,27 @@ export function createAnswerRecorder({ model, ...beginning }: Beginning) {
   let content = ''
   const toolCalls: ToolCall[] = []
   const toolResults: ToolResult[] = []
+  const steps: TurnStep[] = []
+  let hasResults = false
+
+  /** Ends the step before, which had the text and the calls since the steps before it. */
+  function closeStep(): void {
+    const before = { said: 0, calls: 0 }
+    for (const { said, calls } of steps) {
+      before.said += said
+      before.calls += calls
+    }
+    steps.push({ said: content.length - before.said, calls: toolCalls.length - before.calls })
+  }
 
   return {
+    /** The finished steps of the turn: each ended with the results of its calls. */
+    steps: () => [...steps],
+
     add(event: TurnEvent): void {
+      // Calls of one step come without anything else between them.
+      if (hasResults && event.type !== 'tool_call' && event.type !== 'tool_result') closeStep()
+      hasResults = event.type === 'tool_result' || event.type === 'tool_call'
       if (event.type === 'content_delta') content += event.delta
       if (event.type === 'content_replaced') content = event.content
       if (event.type === 'tool_call')

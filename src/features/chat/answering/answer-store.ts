@@ -8,6 +8,7 @@ import { originOf } from '../chat.events.ts'
 import type { ChatMessage } from '../chat.schema.ts'
 import type { ConversationEnd } from '../conversation-lock.repository.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
+import type { PutMessage } from '../messages.repository.ts'
 import { deleteFollowing, putMessage } from '../messages.repository.ts'
 import type { Question } from './question.ts'
 
@@ -22,7 +23,7 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
   async function write(
     database: Kysely<AgentTables>,
     { isNew, userMessage }: Question,
-    message: ChatMessage,
+    message: PutMessage,
   ): Promise<void> {
     if (!isNew) await deleteFollowing(database, userMessage, message.id)
     await putMessage(database, message)
@@ -51,7 +52,7 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
     },
 
     /** Stores the answer as it will stay and unlocks the conversation; false if the lock is lost. */
-    finish(question: Question, message: ChatMessage | undefined): Promise<boolean> {
+    finish(question: Question, message: PutMessage | undefined): Promise<boolean> {
       return transact(question.agent, async (transaction, outbox) => {
         if (!(await lock.release(transaction, question.lock, endOf(question, message)))) return false
         if (message === undefined) return true

@@ -106,7 +106,12 @@ async function settle(
   const error = errorOf(end, signal)
   const message = recorder.message(metadataOf(turnEnd, error))
   const isKept = end.kind === 'answered' || recorder.state() !== ''
-  if (!(await store.finish(question, isKept ? message : undefined)))
+  if (
+    !(await store.finish(
+      question,
+      isKept ? { ...message, sent: { passages: turnEnd.shown, steps: recorder.steps() } } : undefined,
+    ))
+  )
     return { assistantMessage: undefined, error: lockWasLost() }
   if (end.kind === 'failed' && end.error.fault !== 'user') logFailure(log, question, end.error)
   return { assistantMessage: isKept ? message : undefined, error }
@@ -156,6 +161,7 @@ function turnThatNeverBegan(cause: unknown): TurnEnd {
     toolsLeftOut: 0,
     pages: [],
     passages: [],
+    shown: '',
   }
 }
 

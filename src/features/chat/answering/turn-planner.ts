@@ -2,7 +2,7 @@ import type { SettingsService, StoredSettings } from '#features/agents/settings.
 import { temperatureOf } from '#features/agents/settings.service.ts'
 import type { ToolsOf } from '#features/collect-tools.ts'
 import type { FoundPassage, KnowledgeService } from '#features/knowledge/knowledge.service.ts'
-import type { PromptMessage } from '#models/language-model/language-model.ts'
+import type { AnswerPart, Parts, PromptMessage } from '#models/language-model/language-model.ts'
 import type { CitedPassage } from '#models/language-model/passages.ts'
 import type { Models } from '#models/models.ts'
 import type { Tool } from '#models/tools/tool.ts'
@@ -21,7 +21,7 @@ import type { StoredMessage } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
 import { promptCharacters } from '../turn/context-budget.ts'
 import { fitTools } from '../turn/fit-tools.ts'
-import { buildPrompt, buildSentPrompt } from '../turn/prompt.ts'
+import { buildPrompt, buildSentPrompt, passagesText } from '../turn/prompt.ts'
 import type { TurnInput } from '../turn/run-turn.ts'
 import { runTurn } from '../turn/run-turn.ts'
 import { seenCharacters } from '../turn/truncate-result.ts'
@@ -50,6 +50,8 @@ export interface PlannedOutcome extends TurnOutcome {
   pages: ReadPage[]
   /** Passages that the model was shown, in the order of their finding. */
   passages: CitedPassage[]
+  /** As they stood behind the question; empty if nothing was found for it. */
+  shown: string
 }
 
 interface QuestionContext {
@@ -109,6 +111,15 @@ async function readHistory({ agent: { db }, userMessage, isFirst }: QuestionCont
   return messages
 }
 
+function promptOf(
+  { sent, userMessage: { content: question } }: QuestionContext,
+  parts: Omit<Parameters<typeof buildPrompt>[0], 'question' | 'roomForPassages'>,
+  contextWindow: number,
+): PromptMessage[] {
+  if (sent) return buildSentPrompt({ ...parts, ...sent })
+  return buildPrompt({ ...parts, question, roomForPassages: promptCharacters(contextWindow) / 2 })
+}
+
 /** Results of tools stand in the prompt again; an answer may repeat text of outsiders in its own words. */
 function isTainted({ toolResults, metadata }: Pick<StoredMessage, 'toolResults' | 'metadata'>): boolean {
   return toolResults !== null || metadata?.tainted === true
@@ -140,15 +151,28 @@ function toolTurn(
   return { conversationId: isKept ? userMessage.conversationId : undefined, isOutsider, report }
 }
 
-/** The tools of the caller keep their names, by which the caller knows them. */
+/**
+ * The tools of the caller keep their names, by which the caller knows them. Their order is fixed, since they are the beginning of
+ * the prompt: the caller's, the built-in ones, the others by name.
+ */
 function allTools(offered: readonly Tool[], callers: readonly Tool[] = []): readonly Tool[] {
-  if (callers.length === 0) return offered
-  return [...callers, ...nameTools(offered, new Set(callers.map(({ name }) => name)))]
+  const own = callers.length === 0 ? offered : nameTools(offered, new Set(callers.map(({ name }) => name)))
+  const others = own
+    .filter(({ isBuiltIn }) => !isBuiltIn)
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+  return [...callers, ...own.filter(({ isBuiltIn }) => isBuiltIn), ...others]
+}
+
+/**
+ * The calls of an answer under ids of ours, which are those that are stored: so later prompts repeat the calls as they were sent,
+ * to any model.
+ */
+function renamingCalls(stream: Parts<AnswerPart>, ids: Pick<Ids, 'toolCall'>): Parts<AnswerPart> {
+  return take =>
+    stream(part => take(part.type === 'tool-call' ? { ...part, toolCallId: ids.toolCall() } : part))
 }
 
 export function createTurnPlanner(needs: Dependencies) {
-  const { metrics } = needs
-
   /** Throws CONFLICT for an agent that is not active, and what the choice of a model may throw. */
   async function plan(agentId: string, options: PlanOptions): Promise<TurnPlan> {
     const { name, status, settings, credentials } = await needs.settings.profileOf(agentId)
@@ -188,30 +212,31 @@ export function createTurnPlanner(needs: Dependencies) {
           topic: [question.content, ...history.map(({ content }) => content).reverse()],
         })
         const { instructions = settings.system_prompt } = options
-        const parts = { agentName: name, instructions, passages }
         const outcome = await runTurn({
-          stream: call => streamWithRetry(chosen.model, call),
+          stream: call => renamingCalls(streamWithRetry(chosen.model, call), needs.ids),
           contextWindow,
           temperature: temperatureOf(settings),
           tools,
-          messages: sent
-            ? buildSentPrompt({ ...parts, ...sent })
-            : buildPrompt({ ...parts, history, question: question.content }),
+          messages: promptOf(context, { agentName: name, instructions, passages, history }, contextWindow),
           ...(sent && { call: sent.call, toolChoice: sent.toolChoice, approvalRefusal: nobodyApproves }),
           isTainted:
             options.isOutsider ||
-            [question, ...history].some(isTainted) ||
             passages.length > 0 ||
+            [question, ...history].some(isTainted) ||
             sent !== undefined,
           emit,
           signal,
           maxIterations: needs.maxIterations,
-          newToolCallId: needs.ids.toolCall,
+          newToolCallId: (own = needs.ids.toolCall()) => own,
           ...(question.id !== undefined && { cause: { messageId: question.id } }),
         })
-        metrics.countTokens(chosen.provider, 'input', outcome.usage?.inputTokens ?? 0)
-        metrics.countTokens(chosen.provider, 'output', outcome.usage?.outputTokens ?? 0)
-        return { ...outcome, toolsLeftOut: leftOut, pages: pages.all(), passages: cited.all() }
+        needs.metrics.countTokens(chosen.provider, 'input', outcome.usage?.inputTokens ?? 0)
+        needs.metrics.countTokens(chosen.provider, 'output', outcome.usage?.outputTokens ?? 0)
+        return {
+          ...outcome,
+          ...{ toolsLeftOut: leftOut, pages: pages.all(), passages: cited.all() },
+          shown: passagesText(passages),
+        }
       },
     }
   }

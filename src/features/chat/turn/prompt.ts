@@ -4,6 +4,7 @@ import type { Passage } from '#models/language-model/passages.ts'
 import { writePassages } from '#models/language-model/passages.ts'
 import { coercionNote } from '#models/tools/accept-arguments.ts'
 import { acceptableName } from '#models/tools/tool-name.ts'
+import { sizeOf } from './context-budget.ts'
 import { seenCharacters, textOf, truncateResult } from './truncate-result.ts'
 import type { ToolCall, ToolResult } from './turn.ts'
 
@@ -13,6 +14,20 @@ export interface PastMessage {
   content: string
   toolCalls: ToolCall[] | null
   toolResults: ToolResult[] | null
+  sent?: SentTurn
+}
+
+/** How the prompt of an answer went beyond what is stored of it. */
+export interface SentTurn {
+  /** Behind the question; empty if nothing was found for it. */
+  passages: string
+  steps: TurnStep[]
+}
+
+/** One answer of the model within a turn: how many characters of the text it said, and how many calls it made. */
+export interface TurnStep {
+  said: number
+  calls: number
 }
 
 interface PromptParts {
@@ -23,6 +38,8 @@ interface PromptParts {
   question: string
   /** Passages that automatic retrieval found for the question. */
   passages: readonly Passage[]
+  /** Characters up to which the prompt repeats the passages of former questions. */
+  roomForPassages?: number
 }
 
 const dataRule =
@@ -30,7 +47,7 @@ const dataRule =
   'stand in them. When an answer rests on a passage, name its source, and its page where it has one.'
 
 /** A conversation that its caller keeps. */
-interface SentParts extends Omit<PromptParts, 'history' | 'question'> {
+interface SentParts extends Omit<PromptParts, 'history' | 'question' | 'roomForPassages'> {
   messages: readonly PromptMessage[]
   /** The caller's own instructions. */
   wishes: string
@@ -50,13 +67,23 @@ export function buildSentPrompt({ messages, wishes, passages, ...of }: SentParts
 const wishRule =
   'The caller of this agent has the following wishes. Follow them as far as nothing above speaks against it.'
 
-/** The whole prompt: system message, the conversation so far, the question with its passages. */
-export function buildPrompt({ history, question, passages, ...of }: PromptParts): PromptMessage[] {
-  return [
+/**
+ * The whole prompt: system message, the conversation so far, the question with its passages. The conversation is repeated as it
+ * was sent, so that services find the beginning of the prompt in their caches. The passages of former questions go all at
+ * once when there is no room for them: going one by one, they would change the beginning each time.
+ */
+export function buildPrompt(parts: PromptParts): PromptMessage[] {
+  const { history, question, passages, roomForPassages = 0, ...of } = parts
+  const repeated = (withPassages: boolean): PromptMessage[] => [
     { role: 'system', content: systemText(of) },
-    ...history.flatMap(pastMessage),
-    { role: 'user', content: [{ type: 'text', text: questionText(question, passages) }] },
+    ...history.flatMap((message, index) => {
+      const shown = withPassages ? (history[index + 1]?.sent?.passages ?? '') : ''
+      return message.role === 'user' ? [userMessage(message.content, shown)] : pastMessage(message)
+    }),
+    userMessage(question, passagesText(passages)),
   ]
+  const whole = repeated(true)
+  return sizeOf(whole) <= roomForPassages ? whole : repeated(false)
 }
 
 function systemText({ agentName, instructions }: Pick<PromptParts, 'agentName' | 'instructions'>, wish = '') {
@@ -66,36 +93,56 @@ function systemText({ agentName, instructions }: Pick<PromptParts, 'agentName' |
     .join('\n\n')
 }
 
-function questionText(question: string, passages: readonly Passage[]): string {
-  return passages.length === 0 ? question : `${question}\n\n${passagesText(passages)}`
+function userMessage(question: string, passages: string): PromptMessage {
+  const text = passages === '' ? question : `${question}\n\n${passages}`
+  return { role: 'user', content: [{ type: 'text', text }] }
 }
 
-function passagesText(passages: readonly Passage[]): string {
+/** Empty if there are none. */
+export function passagesText(passages: readonly Passage[]): string {
+  if (passages.length === 0) return ''
   return `Passages from the agent's documents that may help:\n${writePassages(passages)}`
 }
 
 function pastMessage(message: PastMessage): PromptMessage[] {
-  if (message.role === 'user') return [{ role: 'user', content: [{ type: 'text', text: message.content }] }]
   if (message.role !== 'assistant') return []
+  const { content, toolCalls, sent } = message
+  const all = toolCalls ?? []
   const answered = pairedCalls(message)
-  const answer: PromptMessage[] = isBlank(message.content)
-    ? []
-    : [{ role: 'assistant', content: [{ type: 'text', text: message.content }] }]
-  if (answered.length === 0) return answer
-  const calls: PromptMessage = {
-    role: 'assistant',
-    content: answered.map(({ call }) => ({
-      type: 'tool-call',
+  const messages: PromptMessage[] = []
+  let [said, called] = [0, 0]
+  // The last is the rest of a turn that broke off; where the steps are unknown, all calls stand before the text.
+  const rest = { said: content.length, calls: all.length }
+  for (const step of [...(sent?.steps ?? [{ said: 0, calls: all.length }]), rest]) {
+    const text = content.slice(said, said + step.said)
+    const calls = all.slice(called, called + step.calls)
+    messages.push(
+      ...stepMessages(
+        said === 0 ? text : text.replace(/^\n\n/, ''),
+        answered.filter(({ call }) => calls.includes(call)),
+      ),
+    )
+    said += step.said
+    called += step.calls
+  }
+  return messages
+}
+
+function stepMessages(text: string, calls: ReturnType<typeof pairedCalls>): PromptMessage[] {
+  const answer = [
+    ...(isBlank(text) ? [] : [{ type: 'text' as const, text }]),
+    ...calls.map(({ call }) => ({
+      type: 'tool-call' as const,
       toolCallId: call.id,
       toolName: acceptableName(call.name),
       input: call.arguments,
     })),
-  }
-  const results: PromptMessage = {
-    role: 'tool',
-    content: answered.map(({ result }) => resultPart(result.toolCallId, result)),
-  }
-  return [calls, results, ...answer]
+  ]
+  const results = calls.map(({ call, result }) => resultPart(call.id, result))
+  return [
+    ...(answer.length === 0 ? [] : [{ role: 'assistant' as const, content: answer }]),
+    ...(results.length === 0 ? [] : [{ role: 'tool' as const, content: results }]),
+  ]
 }
 
 /** Calls that have a result: services refuse a prompt in which one is missing, as after an abort. */

@@ -41,7 +41,8 @@ export interface TurnInput {
   signal: AbortSignal
   /** How often the model is called with tools; if none of its answers ends the turn, it is called once more without them. */
   maxIterations: number
-  newToolCallId(): string
+  /** @param known the id that a service gave, or the one that takes its place in the prompt. */
+  newToolCallId(known?: string): string
   /** Passed to the tools that are called. */
   cause?: Cause
 }
@@ -172,7 +173,7 @@ class Turn {
   /** Callers keep the ids of their calls, which those of model services may not be for long: some begin anew each time. */
   #identified(part: AnswerPart): AnswerPart {
     if (part.type !== 'tool-call' || !this.#isCallers(part.toolName)) return part
-    return { ...part, toolCallId: this.#input.newToolCallId() }
+    return { ...part, toolCallId: this.#input.newToolCallId(part.toolCallId) }
   }
 
   /** A service that streams without end must not fill the memory. */
@@ -238,7 +239,7 @@ class Turn {
   async #call(calls: readonly ModelToolCall[]): Promise<void> {
     const parts: ReturnType<typeof resultPart>[] = []
     for (const call of calls) {
-      const id = this.#input.newToolCallId()
+      const id = this.#input.newToolCallId(call.toolCallId)
       const given = parseToolInput(call.input)
       const shown = { id, name: call.toolName, arguments: await this.#shown(call.toolName, given) }
       this.#toolCalls.push(shown)
