@@ -31,6 +31,8 @@ interface Message {
   agentId: string
   /** Absent where the sender wants to hear of the agent's changes. */
   changes?: Change[]
+  /** In their place: for what listens to calls. */
+  call?: string
 }
 
 interface Room {
@@ -64,6 +66,7 @@ export class ChangeFeed {
   readonly #pending = new Map<string, Map<string, Change>>()
   /** When the interest of other processes in an agent ends. */
   readonly #wanted = new Map<string, number>()
+  readonly #listeners = new Set<(call: string) => void>()
   #sequence = 0
   #send: (message: Message) => void = () => {}
 
@@ -114,14 +117,24 @@ export class ChangeFeed {
     }
   }
 
+  /** Calls the listeners of all other processes; the call is lost where one can't be reached now. */
+  call(agentId: string, call: string): void {
+    this.#send({ from: this.#instanceId, agentId, call })
+  }
+
+  onCall(listener: (call: string) => void): void {
+    this.#listeners.add(listener)
+  }
+
   /** Connects the processes: `send` gives a message to all of them. */
   carry(send: (message: Message) => void): void {
     this.#send = send
   }
 
-  receive({ from, agentId, changes }: Message): void {
+  receive({ from, agentId, changes, call }: Message): void {
     if (from === this.#instanceId) return
-    if (changes === undefined) this.#wanted.set(agentId, this.#clock.now() + 3 * announceMs)
+    if (call !== undefined) for (const listen of this.#listeners) listen(call)
+    else if (changes === undefined) this.#wanted.set(agentId, this.#clock.now() + 3 * announceMs)
     else this.#add(agentId, changes)
   }
 

@@ -32,6 +32,7 @@ import { sourceTables } from './tables/sources.ts'
 import type { TableSet } from './tables/table-set.ts'
 import { columnsOnly } from './tables/table-set.ts'
 import { toolTables } from './tables/tools.ts'
+import { turnTables } from './tables/turns.ts'
 import { wakeUpTables } from './tables/wake-ups.ts'
 import { webhookTables } from './tables/webhooks.ts'
 import { workflowTables } from './tables/workflows.ts'
@@ -81,6 +82,7 @@ export const agentTables = {
   '0029-openai-trails': openAiTables,
   '0032-authors': columnsOnly,
   '0033-mcp-approved': columnsOnly,
+  '0034-turns': turnTables,
   '0036-usage': columnsOnly,
   '0039-source-warnings': columnsOnly,
 }

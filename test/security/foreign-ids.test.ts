@@ -61,7 +61,7 @@ async function addPayments(app: TestApp, path: string): Promise<Record<string, s
 /** Gives an agent something of everything; the ids by the names that paths have for them. */
 async function fill(app: TestApp, agentId: string): Promise<Record<string, string>> {
   const path = `/api/agents/${agentId}`
-  const { userMessage } = await make(app, `${path}/chat`, { content: 'Hello' })
+  const { userMessage, assistantMessage } = await make(app, `${path}/chat`, { content: 'Hello' })
   const message = userMessage as { id: string; conversationId: string }
   const { body: source } = await upload(app, { name: 'tides.txt', content: 'High tide', agentId })
   const tool = {
@@ -76,6 +76,7 @@ async function fill(app: TestApp, agentId: string): Promise<Record<string, strin
     adminId: String((await make(app, `${path}/admins`, { email: 'a@example.com', role: 'owner' })).id),
     conversationId: message.conversationId,
     messageId: message.id,
+    turnId: (assistantMessage as { id: string }).id,
     sourceId: source.id,
     toolId: (data as { id: string }).id,
     keyId: String((await make(app, `${path}/keys`, { name: 'CI', role: 'chat' })).id),

@@ -442,6 +442,16 @@ export const additions = [
     why: 'The page of the replay reads its events.',
   },
   { route: 'GET /replay/assets/{name}', area: 'browser', why: 'What the page of the replay consists of.' },
+  {
+    route: 'GET /api/agents/{id}/chat/conversations/{conversationId}/turn',
+    area: 'chat',
+    why: 'A client that comes back learns what runs in a conversation.',
+  },
+  {
+    route: 'POST /api/agents/{id}/chat/turns/{turnId}/stop',
+    area: 'chat',
+    why: 'A person stops an answer that they no longer want.',
+  },
   { route: 'GET /api/openai/v1/models', why: 'A client of OpenAI lists the agents that it may chat with.' },
   { route: 'GET /api/openai/v1/models/{model}', why: 'Such a client checks the model that it was set to.' },
   { route: 'POST /api/openai/v1/chat/completions', why: 'Clients of OpenAI talk with agents.' },

@@ -111,6 +111,7 @@ const lines = {
     GET /api/agents/:id/chat/tools
     GET /api/agents/:id/chat/approvals +chat
     GET /api/agents/:id/chat/conversations +chat
+    GET /api/agents/:id/chat/conversations/:conversationId/turn +chat
     GET /api/agents/:id/chat +chat
     GET /api/agents/:id/mcp/endpoint +chat
     GET /api/agents/:id/mcp/endpoint/mcp +chat
@@ -136,6 +137,7 @@ const lines = {
     POST /api/agents/:id/chat +chat
     POST /api/agents/:id/chat/messages/:messageId/regenerate +chat
     POST /api/agents/:id/chat/conversations +chat
+    POST /api/agents/:id/chat/turns/:turnId/stop +chat
     POST /api/agents/:id/mcp/endpoint +chat
     POST /api/agents/:id/mcp/endpoint/ +chat
     DELETE /api/agents/:id/mcp/endpoint +chat

@@ -69,7 +69,8 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
     const message = { id, content, standingConversationId: thread.id }
     const actor = { kind: 'channel', id: thread.id, name: thread.channel } as const
     const answer = await currentActor.run(actor, answerOnce, agentId, message, asker, signal)
-    return `${answer.content}\n\n${notice}`
+    // Who has stopped an answer does not want it sent.
+    return answer.metadata?.stopped ? notice : `${answer.content}\n\n${notice}`
   }
 
   return {

@@ -14,7 +14,7 @@ import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { openStream } from '#test/support/open-stream.ts'
 
 type Headers = Record<string, string>
-type Begun = TurnBody['userMessage'] & { toolCallId: string }
+type Begun = TurnBody['userMessage'] & { toolCallId: string; answerId: string }
 
 let gateway: Gateway
 let model: ChatModel
@@ -50,7 +50,7 @@ async function begin(who: string, tool = 'transfer', given: object = { amount: 7
   expect(status).toBe(200)
   const [result] = body.assistantMessage.toolResults ?? []
   expect(result).toMatchObject({ name: tool, approval: 'required' })
-  return { ...body.userMessage, toolCallId: result?.toolCallId ?? '' }
+  return { ...body.userMessage, toolCallId: result?.toolCallId ?? '', answerId: body.assistantMessage.id }
 }
 
 async function beginOnChannel(): Promise<Begun> {
@@ -70,7 +70,7 @@ async function beginOnChannel(): Promise<Begun> {
     }
     await db.insertInto('messages').values(said).execute()
   })
-  return { id: 'said', conversationId: 'telegram', toolCallId: 'none' } as Begun
+  return { id: 'said', conversationId: 'telegram', toolCallId: 'none', answerId: 'none' } as Begun
 }
 
 beforeAll(async () => {
@@ -159,7 +159,7 @@ describe.each(confined)('the role chat, of %s', who => {
   })
 
   it.each(others)('finds nothing that belongs to %s by its id', async other => {
-    const { conversationId, id, toolCallId } = begun[other] as Begun
+    const { conversationId, id, toolCallId, answerId } = begun[other] as Begun
     const asked: [method: string, path: string, body?: object][] = [
       ['POST', '', { content: 'Go on', conversationId }],
       ['POST', '', { content: 'Go on', conversationId, stream: true }],
@@ -172,6 +172,8 @@ describe.each(confined)('the role chat, of %s', who => {
       ['GET', `?after=${id}&conversationId=${conversationOf(who)}`],
       ['POST', `/approvals/${toolCallId}`, { approved: true }],
       ['POST', `/approvals/${toolCallId}`, { approved: false }],
+      ['GET', `/conversations/${conversationId}/turn`],
+      ['POST', `/turns/${answerId}/stop`],
     ]
     const before = model.questions().length
     for (const [method, path, body] of asked) {
@@ -226,6 +228,30 @@ describe.each(confined)('the role chat, of %s', who => {
   })
 })
 
+it('stops its own turns, and those of others if it is an admin', async () => {
+  const begun: Record<string, string>[] = []
+  for (const who of ['owner', 'ada'] as const) {
+    model.next(heldStream(['One']).reply)
+    const answer = await openStream(`${url}${chat}`, { content: 'Count' }, callers[who])
+    begun.push((await answer.until('message_start'))[0] as unknown as Record<string, string>)
+  }
+  const [ofOwner, ofAda] = begun.map(({ turnId }) => turnId)
+  const stop = async (who: string, turnId?: string) =>
+    (await call(who, 'POST', `${chat}/turns/${turnId}/stop`)).status
+  expect(await stop('ada', ofOwner)).toBe(404)
+  expect(await stop('bob', ofAda)).toBe(404)
+  expect(await stop('viewer', ofAda)).toBe(403)
+  expect(await call('viewer', 'GET', `${chat}/conversations/${begun[1]?.conversationId}/turn`)).toMatchObject(
+    {
+      body: { turn: { id: ofAda, started_by: 'person:ada@example.com' } },
+    },
+  )
+  expect(await stop('ada', ofAda)).toBe(200)
+  expect(await stop('owner', ofOwner)).toBe(200)
+  for (const { conversationId } of begun)
+    expect((await call('owner', 'DELETE', `${chat}/conversations/${conversationId}`)).status).toBe(200)
+})
+
 it('no other route on an agent is open to it: a new one needs its cases above', () => {
   const open = app.routes.filter(
     ({ method, url, config }) => config.chat && method !== 'HEAD' && url.startsWith('/api/agents'),
@@ -235,12 +261,14 @@ it('no other route on an agent is open to it: a new one needs its cases above', 
     'GET /chat',
     'GET /chat/approvals',
     'GET /chat/conversations',
+    'GET /chat/conversations/:conversationId/turn',
     'GET /chat/models',
     'GET /events',
     'POST /chat',
     'POST /chat/approvals/:toolCallId',
     'POST /chat/conversations',
     'POST /chat/messages/:messageId/regenerate',
+    'POST /chat/turns/:turnId/stop',
   ])
 })
 

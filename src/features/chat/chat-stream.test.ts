@@ -46,7 +46,7 @@ describe(`a streamed answer ${row('POST /api/agents/{id}/chat')}`, () => {
     expect(answer.headers.has('access-control-allow-credentials')).toBe(false)
     const [asked, given] = await stage.messages(path)
     const lines = [
-      `{"type":"message_start","userMessageId":"${asked?.id}","conversationId":"${asked?.conversationId}","model":"fake-model"}`,
+      `{"type":"message_start","userMessageId":"${asked?.id}","conversationId":"${asked?.conversationId}","model":"fake-model","turnId":"${given?.id}"}`,
       '{"type":"thinking","iteration":1}',
       '{"type":"content_delta","delta":"It","index":0}',
       String.raw`{"type":"content_delta","delta":" is\n\"40\".","index":1}`,

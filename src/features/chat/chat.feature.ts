@@ -29,6 +29,8 @@ import { createMessageList } from './message-list.ts'
 import type { Asker } from './reach.ts'
 import { askerInMcpSession, sightOf } from './reach.ts'
 import { keptCharacters, truncateResult } from './turn/truncate-result.ts'
+import { registerTurnRoutes } from './turns.routes.ts'
+import { createTurnsService } from './turns.service.ts'
 
 /** Characters of a message, for other features that take one. */
 export const maxMessageLength = messageLength
@@ -62,7 +64,7 @@ interface Peers extends Pick<AgentsFeature, 'settings' | 'callerSignal'> {
 
 /** Conversations with agents. */
 export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFeature {
-  const { models, configuration, instanceId, transact, clock, ids, log } = infrastructure
+  const { models, configuration, instanceId, transact, changes, clock, log } = infrastructure
   const { settings, knowledge, callerSignal, toolsOf } = peers
   const lock = createConversationLock({ clock, holder: instanceId, leaseMs: configuration.leaseMs })
   const listMessages = createMessageList(infrastructure.searchWorkers)
@@ -75,7 +77,8 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   const questions = createQuestions({ ...infrastructure, planner, starts, lock })
   const store = createAnswerStore({ lock, transact })
   const running = createRunning()
-  const answering = createAnswering({ store, running, clock, ids, log })
+  const answering = createAnswering({ store, running, clock, log })
+  const turns = createTurnsService({ running, changes, clock })
   const answerOnce = createAnswerOnce({ ...infrastructure, conversations, questions, answering })
   const statusOf = async (agentId: string) => (await settings.profileOf(agentId)).status
   const approvals = createApprovalsService({ lock, toolsFor: toolsOf, statusOf, clock, log })
@@ -97,6 +100,7 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
       registerApprovalRoutes(app, approvals)
       registerConversationRoutes(app, conversations, starts)
       registerMessageRoutes(app, conversations)
+      registerTurnRoutes(app, turns)
     },
     events: chatEvents,
     drain: running.close,

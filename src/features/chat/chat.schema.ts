@@ -57,6 +57,9 @@ const messageMetadataSchema = Type.Object({
   aborted: Type.Optional(
     Type.Boolean({ description: 'The answer is incomplete: it is still being written or was interrupted.' }),
   ),
+  stopped: Type.Optional(
+    Type.Boolean({ description: 'The answer is incomplete: a person stopped its turn.' }),
+  ),
   cutOff: Type.Optional(
     Type.Boolean({
       description:

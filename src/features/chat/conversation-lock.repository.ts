@@ -12,19 +12,28 @@ export interface Lock {
   token: number
 }
 
+/** A turn of a conversation, for which its lock is taken. */
+export interface TurnMark {
+  id: string
+  /** Identity of the caller who began it. */
+  by: string
+}
+
 /** A lock as the row of its conversation has it. */
 export interface HeldLock {
   holder: string
   token: number
   expiresAt: string
+  turn?: TurnMark
 }
 
-interface Taking extends Omit<HeldLock, 'token'> {
+interface Taking extends Omit<HeldLock, 'token' | 'turn'> {
   now: string
   /** The time of a message that is added to the conversation together with the lock; undefined without one. */
   messageAt: string | undefined
   /** Token of the lock that this one replaces; undefined without one. */
   heldToken: number | undefined
+  turn: TurnMark | undefined
 }
 
 /** How a conversation ends once an answer is written: with the question, and the answer as the only message after it. */
@@ -36,7 +45,7 @@ export interface ConversationEnd {
 const take = prepareQuery(
   (
     database: Database,
-    value: ValueOf<'holder' | 'expiresAt' | 'now' | 'added' | 'messageAt' | 'heldToken' | 'conversationId'>,
+    value: ValueOf<Exclude<keyof Taking, 'turn'> | 'added' | 'conversationId' | 'turnId' | 'turnBy'>,
   ) =>
     database
       .updateTable('conversations')
@@ -44,6 +53,9 @@ const take = prepareQuery(
         lock_holder: value('holder'),
         lock_token: eb('lock_token', '+', 1),
         lock_expires_at: value('expiresAt'),
+        turn_id: value('turnId'),
+        turn_by: value('turnBy'),
+        turn_since: value('now'),
         message_count: eb('message_count', '+', value<number>('added')),
         last_message_at: fn.coalesce(eb.val(value('messageAt')), 'last_message_at'),
       }))
@@ -62,12 +74,14 @@ const take = prepareQuery(
 export async function takeLock(
   database: Database,
   conversationId: string,
-  taking: Taking,
+  { turn, ...taking }: Taking,
 ): Promise<Lock | undefined> {
   const added = taking.messageAt === undefined ? 0 : 1
   const [locked] = await take(database, {
     ...taking,
     heldToken: taking.heldToken ?? null,
+    turnId: turn?.id ?? null,
+    turnBy: turn?.by ?? null,
     added,
     conversationId,
   })

@@ -153,6 +153,7 @@ describe('an answer', () => {
       userMessage,
       asker: { isOutsider: false, author: 'anonymous', reach: 'all' },
       model: 'fake-model',
+      turnId: 'a1',
       turn: () => Promise.reject(new Error('not run here')),
     })
     const contents = () => db.selectFrom('messages').select(['id', 'content']).orderBy('sequence').execute()

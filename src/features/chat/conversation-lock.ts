@@ -3,10 +3,19 @@ import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, notFound } from '#platform/errors.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { ConversationEnd, HeldLock, Lock } from './conversation-lock.repository.ts'
+import type { ConversationEnd, HeldLock, Lock, TurnMark } from './conversation-lock.repository.ts'
 import { endLeases, listLocked, takeLock, updateHeld } from './conversation-lock.repository.ts'
 
 type Database = Kysely<AgentTables>
+
+interface Acquiring {
+  /** Time of a message that is stored together with the lock. */
+  messageAt?: string
+  /** A lock of this conversation, which the new one replaces. */
+  held?: Lock | undefined
+  /** The turn that it is taken for. */
+  turn?: TurnMark
+}
 
 interface Dependencies {
   clock: Clock
@@ -40,20 +49,17 @@ export function createConversationLock({ clock, holder, leaseMs }: Dependencies)
     renewalMs: leaseMs / 3,
 
     /** The lock that a new conversation is stored with. */
-    first: (): HeldLock => ({ holder, token: 1, expiresAt: expiry() }),
+    first: (turn: TurnMark): HeldLock => ({ holder, token: 1, expiresAt: expiry(), turn }),
 
-    /**
-     * `messageAt`: the time of a message that is stored together with the lock. `held`: a lock of this conversation, which
-     * the new one replaces. Throws CONVERSATION_LOCKED while another holds it, NOT_FOUND without such a conversation.
-     */
+    /** Throws CONVERSATION_LOCKED while another holds it, NOT_FOUND without such a conversation. */
     async acquire(
       database: Database,
       conversationId: string,
-      messageAt?: string,
-      held?: Lock,
+      { messageAt, held, turn }: Acquiring = {},
     ): Promise<Lock> {
       const lease = { holder, now: timestamp(clock), expiresAt: expiry() }
-      const lock = await takeLock(database, conversationId, { ...lease, messageAt, heldToken: held?.token })
+      const heldToken = held?.token
+      const lock = await takeLock(database, conversationId, { ...lease, messageAt, heldToken, turn })
       if (lock !== undefined) return lock
       await checkUnlocked(database, conversationId)
       throw conversationLocked()

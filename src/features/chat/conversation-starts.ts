@@ -10,7 +10,7 @@ import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from './chat.events.ts'
 import { originOf } from './chat.events.ts'
 import type { Conversation } from './chat.schema.ts'
-import type { Lock } from './conversation-lock.repository.ts'
+import type { Lock, TurnMark } from './conversation-lock.repository.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import type { BegunBy } from './conversations.repository.ts'
 import { evictConversations, insertConversation } from './conversations.repository.ts'
@@ -41,6 +41,8 @@ interface Beginning extends Owner {
   author: string
   /** Time of the message. */
   at: string
+  /** Of the message. */
+  turn: TurnMark
 }
 
 /** Present where another conversation made room. */
@@ -96,12 +98,12 @@ export function createConversationStarts(needs: Dependencies) {
       outbox: Outbox<ChatEvents>,
       begun: Beginning,
     ): Promise<{ lock: Lock } & Evicted> {
-      const { id = ids.record(), title, channel, author, at: messageAt, agentId, settings } = begun
-      const held = lock.first()
+      const { id = ids.record(), title, channel, author, at: messageAt, turn, ...owner } = begun
+      const held = lock.first(turn)
       const times = { createdAt: messageAt, lastMessageAt: messageAt }
       const of = { ...(channel && { channel }), created_by: author }
       const conversation = { id, title, ...of, messageCount: 1, ...times }
-      const stored = await store(transaction, outbox, conversation, { lock: held, agentId, settings })
+      const stored = await store(transaction, outbox, conversation, { lock: held, ...owner })
       return { lock: { conversationId: id, token: held.token }, ...stored }
     },
   }

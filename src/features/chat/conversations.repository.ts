@@ -74,7 +74,10 @@ export async function hasConversation(database: Database, id: string, reach: Rea
   return (await found.executeTakeFirst()) !== undefined
 }
 
-const newColumns = [...columns, 'lock_holder', 'lock_token', 'lock_expires_at'] as const
+const newColumns = [
+  ...columns,
+  ...(['lock_holder', 'lock_token', 'lock_expires_at', 'turn_id', 'turn_by', 'turn_since'] as const),
+] as const
 type NewColumns = (typeof newColumns)[number]
 
 /** Conversations on channels and those held here do not count among each other. */
@@ -97,6 +100,9 @@ const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns 
           val(value<string | null>('lock_holder')).as('lock_holder'),
           cast<number>(val(value('lock_token')), 'integer').as('lock_token'),
           val(value<string | null>('lock_expires_at')).as('lock_expires_at'),
+          val(value<string | null>('turn_id')).as('turn_id'),
+          val(value<string | null>('turn_by')).as('turn_by'),
+          val(value<string | null>('turn_since')).as('turn_since'),
         ])
         .where(
           ({ selectFrom }) =>
@@ -131,6 +137,9 @@ export async function insertConversation(
     lock_holder: lock?.holder ?? null,
     lock_token: lock?.token ?? 0,
     lock_expires_at: lock?.expiresAt ?? null,
+    turn_id: lock?.turn?.id ?? null,
+    turn_by: lock?.turn?.by ?? null,
+    turn_since: lock?.turn === undefined ? null : createdAt,
     created_by: conversation.created_by ?? null,
     most,
     onChannel: Number(channel !== null),

@@ -66,6 +66,7 @@ export const streamEventSchema = Type.Union(
       userMessageId: Type.String(),
       conversationId: Type.String(),
       model: Type.String(),
+      turnId: Type.String({ description: 'Also the id of the answer. By it the turn can be stopped.' }),
       evictedConversationId: Type.Optional(evictedConversationId),
       passages: Type.Optional(
         Type.Array(citedPassageSchema, { description: 'Passages that automatic retrieval found.' }),

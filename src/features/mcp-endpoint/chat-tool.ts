@@ -1,6 +1,7 @@
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { ToolParameters } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
+import { conflict } from '#platform/errors.ts'
 import type { CallResult, ChatInput, ChatOutput } from './mcp-endpoint.schema.ts'
 import { chatInputSchema, chatOutputSchema } from './mcp-endpoint.schema.ts'
 import type { Call, OfferedTool } from './offered-tool.ts'
@@ -52,6 +53,8 @@ export function chatTool(
               converse({ content, standingConversationId }, call),
             )
           : await converse({ content, conversationId }, call)
+      if (assistantMessage.metadata?.stopped)
+        throw conflict('The turn was stopped by a person. What was said is in the conversation.')
       return answerOf({
         answer: assistantMessage.content,
         conversationId: assistantMessage.conversationId,

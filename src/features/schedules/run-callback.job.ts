@@ -3,7 +3,7 @@ import { failureOf } from '#features/workflows/lifecycle.service.ts'
 import type { ExecutionEnd } from '#features/workflows/workflows.events.ts'
 import { currentActor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
-import { AppError } from '#platform/errors.ts'
+import { AppError, conflict } from '#platform/errors.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
@@ -39,10 +39,11 @@ export function createCallbacks(needs: Dependencies): Record<string, JobHandler<
     // The conversation of a schedule has the schedule's id, and each question in it that of its execution.
     const question = { id, content, standingConversationId: schedule.id }
     const asker = { isOutsider: false, author: `schedule:${schedule.id}`, reach: 'all' as const }
-    await answerOnce(agent.agentId, question, asker, signal).catch(error => {
+    const answer = await answerOnce(agent.agentId, question, asker, signal).catch(error => {
       const isLocked = error instanceof AppError && error.code === 'CONVERSATION_LOCKED'
       throw isLocked ? new JobYields({ until: clock.now() + pauseMs }) : error
     })
+    if (answer.metadata?.stopped) throw conflict('The turn was stopped by a person.')
   }
 
   const post: Callback = async ({ agent, signal }, schedule, { id, scheduled_for }) => {

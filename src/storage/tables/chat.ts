@@ -19,6 +19,10 @@ export const chatTables = declareAgentTables({
       /** Fencing token: increases with each lock, and every write of the holder names it. */
       lock_token: integer,
       lock_expires_at: lease,
+      /** The turn that the lock was last taken for, who began it, and when; null if it was taken for something else. */
+      turn_id: since('0034-turns', lease),
+      turn_by: since('0034-turns', lease),
+      turn_since: since('0034-turns', lease),
       /** Identity of its author, such as `person:<e-mail address>`, see docs/chat.md; null if unknown. */
       created_by: since('0018-conversation-authors', textOrNull),
     },

@@ -2,7 +2,6 @@ import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { diskProblemIn } from '#platform/disk.ts'
 import { AppError, conflict } from '#platform/errors.ts'
-import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { ChatMessage } from '../chat.schema.ts'
 import { toPublic } from '../messages.repository.ts'
@@ -13,6 +12,7 @@ import { createAnswerRecorder } from './answer-recorder.ts'
 import type { AnswerStore } from './answer-store.ts'
 import type { Question } from './question.ts'
 import type { Running } from './running.ts'
+import { TurnStopped } from './running.ts'
 import type { PlannedOutcome } from './turn-planner.ts'
 
 /** How a question ended. `assistantMessage` is what was said and stored, if anything was. */
@@ -27,13 +27,12 @@ interface Dependencies {
   store: AnswerStore
   running: Pick<Running, 'run'>
   clock: Clock
-  ids: Ids
   log: Log
 }
 
 /** Answers questions: runs their turns, stores what is said meanwhile, renews the lock and releases it. */
 export function createAnswering(needs: Dependencies) {
-  const { store, running, clock, ids, log } = needs
+  const { store, running, clock, log } = needs
 
   async function attempt(
     question: Question,
@@ -41,7 +40,7 @@ export function createAnswering(needs: Dependencies) {
     ending: AbortController,
   ): Promise<Answered> {
     const recorder = createAnswerRecorder({
-      id: ids.record(),
+      id: question.turnId,
       conversationId: question.lock.conversationId,
       createdAt: timestamp(clock),
       model: question.model,
@@ -57,7 +56,9 @@ export function createAnswering(needs: Dependencies) {
       recorder.add(event)
       emit(event)
     }
-    const end = await question.turn(record, ending.signal).catch(turnThatNeverBegan)
+    const end = await question
+      .turn(record, ending.signal)
+      .catch(cause => turnThatNeverBegan(cause, ending.signal))
     await checkpointer.stop()
     if (!hasLock) return { assistantMessage: undefined, error: lockWasLost() }
     return settle(needs, question, recorder, end, ending.signal)
@@ -65,7 +66,7 @@ export function createAnswering(needs: Dependencies) {
 
   /** Never rejects; the lock and the agent are released in any case. */
   function run(question: Question, emit: (event: TurnEvent) => void, client: AbortSignal): Promise<Answered> {
-    return running.run([client, question.agent.signal], ending =>
+    const work = (ending: AbortController) =>
       attempt(question, emit, ending)
         .catch(async cause => {
           logFailure(log, question, cause)
@@ -73,8 +74,8 @@ export function createAnswering(needs: Dependencies) {
           await store.finish(question, undefined).catch(() => false)
           return { assistantMessage: undefined, error: notStored(cause, ending.signal) }
         })
-        .finally(() => question.agent.release()),
-    )
+        .finally(() => question.agent.release())
+    return running.run([client, question.agent.signal], work, question.turnId)
   }
 
   return {
@@ -104,8 +105,9 @@ async function settle(
 ): Promise<Answered> {
   const { end } = turnEnd
   const error = errorOf(end, signal)
-  const message = recorder.message(metadataOf(turnEnd, error))
-  const isKept = end.kind === 'answered' || recorder.state() !== ''
+  const isStopped = signal.reason instanceof TurnStopped
+  const message = recorder.message(metadataOf(turnEnd, error, isStopped))
+  const isKept = end.kind === 'answered' || isStopped || recorder.state() !== ''
   if (
     !(await store.finish(
       question,
@@ -121,7 +123,7 @@ function logFailure(log: Log, { agent, model }: Question, error: unknown): void 
   log.warn({ err: error, agentId: agent.agentId, model }, 'a turn failed')
 }
 
-function metadataOf(turnEnd: TurnEnd, error: AppError | undefined) {
+function metadataOf(turnEnd: TurnEnd, error: AppError | undefined, isStopped: boolean) {
   const { end, usage, isTainted, isCutOff, reasoning, toolsUnsupported, toolsRefused, toolsLeftOut } = turnEnd
   const { pages, passages } = turnEnd
   return {
@@ -134,7 +136,7 @@ function metadataOf(turnEnd: TurnEnd, error: AppError | undefined) {
     ...(toolsLeftOut > 0 ? { toolsLeftOut } : {}),
     ...(pages.length > 0 ? { pages } : {}),
     ...(passages.length > 0 ? { passages } : {}),
-    ...(end.kind === 'aborted' ? { aborted: true } : {}),
+    ...(end.kind === 'aborted' ? { [isStopped ? 'stopped' : 'aborted']: true } : {}),
     ...(error === undefined ? {} : { error: error.message }),
   }
 }
@@ -147,11 +149,11 @@ function errorOf(end: TurnOutcome['end'], signal: AbortSignal): AppError | undef
   return end.kind === 'aborted' && signal.reason instanceof AppError ? signal.reason : undefined
 }
 
-function turnThatNeverBegan(cause: unknown): TurnEnd {
+function turnThatNeverBegan(cause: unknown, signal: AbortSignal): TurnEnd {
   // An agent that is deleted meanwhile has no settings and tools to begin with.
   const error = isNotFound(cause) ? cause : unexpected('The answer could not be begun.', cause)
   return {
-    end: { kind: 'failed', error },
+    end: signal.aborted && !isNotFound(cause) ? { kind: 'aborted' } : { kind: 'failed', error },
     usage: undefined,
     isTainted: false,
     isCutOff: false,

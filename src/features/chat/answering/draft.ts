@@ -1,11 +1,12 @@
 import type { Kysely } from 'kysely'
 import type { StoredSettings } from '#features/agents/settings.service.ts'
+import type { Ids } from '#platform/ids.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from '../chat.events.ts'
-import type { Lock } from '../conversation-lock.repository.ts'
+import type { Lock, TurnMark } from '../conversation-lock.repository.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
 import type { Asker } from '../reach.ts'
 import type { Question } from './question.ts'
@@ -42,7 +43,7 @@ interface Wanted<Found extends Place> {
     transaction: Kysely<AgentTables>,
     outbox: Outbox<ChatEvents>,
     found: Found,
-    { held, settings }: { held: Lock | undefined; settings: StoredSettings },
+    { held, settings, turn }: { held: Lock | undefined; settings: StoredSettings; turn: TurnMark },
   ): Promise<Stored>
 }
 
@@ -56,9 +57,10 @@ interface Dependencies {
   planner: TurnPlanner
   lock: ConversationLock
   transact: Transact<ChatEvents>
+  ids: Ids
 }
 
-export function createDrafts({ agentDatabases, planner, lock, transact }: Dependencies) {
+export function createDrafts({ agentDatabases, planner, lock, transact, ids }: Dependencies) {
   const slots = createFairSlots(maxAccepting, maxAccepting)
   return async <Found extends Place>(wanted: Wanted<Found>): Promise<Draft> => {
     const { agentId, asker, options, find, store } = wanted
@@ -81,17 +83,20 @@ export function createDrafts({ agentDatabases, planner, lock, transact }: Depend
 
       async accept() {
         const release = await slots.take(agentId)
+        const turnId = ids.record()
         const { isFirst = false, ...accepted } = await transact(agent, async (transaction, outbox) =>
           store(transaction, outbox, held?.found ?? (await find(transaction)), {
             held: held?.locked,
             settings: plan.settings,
+            turn: { id: turnId, by: asker.author },
           }),
         ).finally(release)
         // From here on, the question has the agent and the lock.
         undo.move()
         const context = { agent, userMessage: accepted.userMessage, isFirst }
         const { model } = plan
-        return { agent, asker, model, ...accepted, turn: (emit, signal) => plan.run(context, emit, signal) }
+        const turn: Question['turn'] = (emit, signal) => plan.run(context, emit, signal)
+        return { agent, asker, model, turnId, ...accepted, turn }
       },
 
       [Symbol.asyncDispose]: () => undo.disposeAsync(),

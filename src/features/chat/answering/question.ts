@@ -18,6 +18,8 @@ export interface Question {
   evictedConversationId?: string | undefined
   /** Id of the model that answers. */
   model: string
+  /** Id of its turn, and of the answer. */
+  turnId: string
   /** Runs the turn; see `runTurn`. */
   turn(emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<PlannedOutcome>
 }

@@ -53,13 +53,20 @@ export function createQuestions(needs: Dependencies) {
     return draft({
       ...{ agentId, asker, options: input },
       find: async transaction => ({ conversationId: await currentConversation(transaction, input, asker) }),
-      async store(transaction, outbox, { conversationId: current }, { held, settings }) {
+      async store(transaction, outbox, { conversationId: current }, { held, settings, turn }) {
         const createdAt = timestamp(clock)
-        const begun = { id: standingConversationId, title: titleOf(content), channel, author, at: createdAt }
+        const begun = {
+          id: standingConversationId,
+          title: titleOf(content),
+          channel,
+          author,
+          at: createdAt,
+          turn,
+        }
         const started =
           current === undefined
             ? await starts.begin(transaction, outbox, { ...begun, agentId, settings })
-            : { lock: await lock.acquire(transaction, current, createdAt, held) }
+            : { lock: await lock.acquire(transaction, current, { messageAt: createdAt, held, turn }) }
         const { conversationId } = started.lock
         const said = userMessage(input.id ?? ids.record(), conversationId, content, createdAt)
         const message = { ...said, created_by: author, ...(isOutsider && { metadata: { tainted: true } }) }
@@ -87,8 +94,8 @@ export function createQuestions(needs: Dependencies) {
         if (message === undefined) throw notFound('Message')
         return await questionOf(transaction, message)
       },
-      store: async (transaction, _outbox, question, { held }) => ({
-        lock: await lock.acquire(transaction, question.conversationId, undefined, held),
+      store: async (transaction, _outbox, question, { held, turn }) => ({
+        lock: await lock.acquire(transaction, question.conversationId, { held, turn }),
         userMessage: question,
       }),
     })

@@ -1,26 +1,41 @@
 import { AppError } from '#platform/errors.ts'
 import { followSignals } from '#platform/follow-signals.ts'
 
+/** Why a turn ends that a person has stopped. */
+export class TurnStopped extends Error {}
+
 /** The turns under way, which the end of the service ends. */
 export function createRunning() {
   const running = new Map<AbortController, Promise<unknown>>()
+  const byTurn = new Map<string, AbortController>()
   let isOver = false
 
   return {
-    /** Runs work, whose controller aborts with one of the signals. */
+    /** Runs work, whose controller aborts with one of the signals, or when the turn is stopped. */
     run<Result>(
       signals: readonly AbortSignal[],
       work: (ending: AbortController) => Promise<Result>,
+      turnId = '',
     ): Promise<Result> {
       const ending = new AbortController()
       const unfollow = followSignals(ending, signals)
       if (isOver) ending.abort(shuttingDown())
       const result = work(ending).finally(() => {
         running.delete(ending)
+        byTurn.delete(turnId)
         unfollow()
       })
       running.set(ending, result)
+      if (turnId !== '') byTurn.set(turnId, ending)
       return result
+    },
+
+    /** Resolves when a turn that runs here has ended; at once for any other. */
+    async stop(turnId: string): Promise<void> {
+      const ending = byTurn.get(turnId)
+      if (ending === undefined) return
+      ending.abort(new TurnStopped('The turn was stopped.'))
+      await Promise.allSettled([running.get(ending)])
     },
 
     /** Lets running turns finish within the grace (milliseconds); then ends them, and those that still begin, with an error. */

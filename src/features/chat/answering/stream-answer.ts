@@ -11,14 +11,14 @@ export async function streamAnswer(
   client: AbortSignal,
   emit: (event: StreamEvent) => void,
 ): Promise<void> {
-  const { userMessage, model, evictedConversationId } = question
+  const { userMessage, model, turnId, evictedConversationId } = question
   const { id: userMessageId, conversationId } = userMessage
   let isStarted = false
   const start = (passages: CitedPassage[]) => {
     if (isStarted) return
     isStarted = true
     emit({
-      ...{ type: 'message_start', userMessageId, conversationId, model },
+      ...{ type: 'message_start', userMessageId, conversationId, model, turnId },
       ...(evictedConversationId !== undefined && { evictedConversationId }),
       ...(passages.length > 0 && { passages }),
     })

@@ -14,6 +14,7 @@ import { conflict } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
+import { orAborted } from '#platform/or-aborted.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { readBounded } from '../bounded-window.ts'
 import type { ChatMessage, ReadPage } from '../chat.schema.ts'
@@ -151,6 +152,18 @@ function toolTurn(
   return { conversationId: isKept ? userMessage.conversationId : undefined, isOutsider, report }
 }
 
+function reportTo(
+  pages: ReturnType<typeof createPageList>,
+  cited: ReturnType<typeof createCitedList>,
+  emit: (event: TurnEvent) => void,
+) {
+  return (event: ToolEvent) => {
+    if (event.type === 'page_read') pages.add(event)
+    else if (event.type === 'passages_found') cited.add(event.passages)
+    else emit(event)
+  }
+}
+
 /**
  * The tools of the caller keep their names, by which the caller knows them. Their order is fixed, since they are the beginning of
  * the prompt: the caller's, the built-in ones, the others by name.
@@ -187,11 +200,6 @@ export function createTurnPlanner(needs: Dependencies) {
         const { contextWindow } = chosen
         const pages = createPageList(needs.clock)
         const cited = createCitedList()
-        const report = (event: ToolEvent) => {
-          if (event.type === 'page_read') pages.add(event)
-          else if (event.type === 'passages_found') cited.add(event.passages)
-          else emit(event)
-        }
         const retrieve = async () => {
           const found =
             options.autoRag === false ? [] : await passagesFor(needs, context, contextWindow, signal)
@@ -201,12 +209,15 @@ export function createTurnPlanner(needs: Dependencies) {
           return found
         }
         const offersTools = options.enableTools !== false && settings.llm_tools !== 'off'
-        const turn = toolTurn(context, options.isOutsider, report)
-        const [history, passages, offered] = await Promise.all([
-          readHistory(context, contextWindow),
-          retrieve(),
-          offersTools ? needs.toolsOf(agent, turn) : [],
-        ])
+        const turn = toolTurn(context, options.isOutsider, reportTo(pages, cited, emit))
+        const [history, passages, offered] = await orAborted(
+          Promise.all([
+            readHistory(context, contextWindow),
+            retrieve(),
+            offersTools ? needs.toolsOf(agent, turn) : [],
+          ]),
+          signal,
+        )
         const { tools, leftOut } = await fitTools(allTools(offered, sent?.tools), {
           characters: promptCharacters(contextWindow) / 2,
           topic: [question.content, ...history.map(({ content }) => content).reverse()],

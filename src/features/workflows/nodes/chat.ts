@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import { maxMessageLength } from '#features/chat/chat.feature.ts'
-import { AppError, invalid } from '#platform/errors.ts'
+import { AppError, conflict, invalid } from '#platform/errors.ts'
 import { namesOf, splitTemplates } from '#platform/templates/resolve-templates.ts'
 import { defineNode, nodeData } from './node-type.ts'
 
@@ -53,6 +53,7 @@ export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
       const send = () =>
         questions.accept(agent.agentId, { ...request, conversationId: conversation_id }, asker)
       const { assistantMessage } = await answering.answer(await onceUnlocked(send, signal), signal)
+      if (assistantMessage.metadata?.stopped) throw conflict('The turn was stopped by a person.')
       return { output: outputOf(assistantMessage) }
     },
   })

@@ -1,0 +1,30 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { orNull } from '#platform/own-schemas.ts'
+
+const id = Type.String()
+
+const turnSchema = Type.Object(
+  {
+    id,
+    status: Type.Enum(['running']),
+    since: Type.String({ format: 'date-time' }),
+    started_by: Type.String({ description: 'The author, such as `person:ada@example.com`.' }),
+  },
+  { title: 'Turn' },
+)
+export type CurrentTurn = Static<typeof turnSchema>
+
+export const currentTurnSchema = Type.Object({ turn: orNull(turnSchema) })
+
+export const stoppedSchema = Type.Object(
+  {
+    id,
+    status: Type.Enum(['stopped', 'ended', 'stopping'], {
+      description:
+        '`stopped`: it was stopped, now or before. `ended`: it had ended by itself. `stopping`: it will end soon.',
+    }),
+  },
+  { title: 'StoppedTurn' },
+)
+export type StoppedTurn = Static<typeof stoppedSchema>

@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
+import type { ChangeFeed } from '#platform/change-feed.ts'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { AppError, notFound } from '#platform/errors.ts'
+import type { Running } from './answering/running.ts'
+import { hasConversation } from './conversations.repository.ts'
+import { findMessage } from './messages.repository.ts'
+import { authorsIn, sightOf } from './reach.ts'
+import { findMarked } from './turns.repository.ts'
+import type { CurrentTurn, StoppedTurn } from './turns.schema.ts'
+
+/** How long a stop waits for the end of the turn, and until it is looked at again, in milliseconds. */
+const stopMs = { longest: 2_000, pause: 50 }
+
+interface Dependencies {
+  running: Pick<Running, 'stop'>
+  changes: Pick<ChangeFeed, 'call' | 'onCall'>
+  clock: Clock
+}
+
+/** The turns of conversations, wherever they run. */
+export function createTurnsService({ running, changes, clock }: Dependencies) {
+  changes.onCall(turnId => void running.stop(turnId))
+
+  /** Throws NOT_FOUND for a conversation that the caller can't see. */
+  async function current(caller: FastifyRequest, conversationId: string): Promise<CurrentTurn | null> {
+    const { db } = caller.agent
+    const turn = await findMarked(db, { conversationId }, sightOf(caller), timestamp(clock))
+    if (turn?.isRunning) return { id: turn.id, status: 'running', since: turn.since, started_by: turn.by }
+    if (turn === undefined && !(await hasConversation(db, conversationId, sightOf(caller))))
+      throw notFound('Conversation')
+    return null
+  }
+
+  async function answerOf(caller: FastifyRequest, turnId: string) {
+    const message = await findMessage(caller.agent.db, turnId, sightOf(caller))
+    return message?.role === 'assistant' ? message : undefined
+  }
+
+  return {
+    current,
+
+    /**
+     * Ends a turn, in any process, and waits for its end. Throws NOT_FOUND for a turn that the caller can't see, FORBIDDEN for
+     * one that someone else began, unless the caller is an admin.
+     */
+    async stop(caller: FastifyRequest, turnId: string): Promise<StoppedTurn> {
+      const { agent } = caller
+      const look = () => findMarked(agent.db, { turnId }, sightOf(caller), timestamp(clock))
+      let turn = await look()
+      const by = turn?.by ?? (await answerOf(caller, turnId))?.created_by
+      if (by === undefined) throw notFound('Turn')
+      if (!caller.isAdmin && !authorsIn(caller).includes(by)) throw startedByAnother()
+      if (turn?.isRunning) changes.call(agent.agentId, turnId)
+      for (const since = performance.now(); turn?.isRunning; turn = await look()) {
+        await running.stop(turnId)
+        if (performance.now() - since > stopMs.longest) return { id: turnId, status: 'stopping' }
+        await delay(stopMs.pause)
+      }
+      const isStopped = (await answerOf(caller, turnId))?.metadata?.stopped === true
+      return { id: turnId, status: isStopped ? 'stopped' : 'ended' }
+    },
+  }
+}
+
+export type TurnsService = ReturnType<typeof createTurnsService>
+
+function startedByAnother(): AppError {
+  return new AppError('FORBIDDEN', 'A turn can be stopped by whoever began it, and by admins and owners.')
+}
