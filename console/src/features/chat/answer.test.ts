@@ -8,7 +8,7 @@ const passages = [
   { id: 'p', source_id: 's', source_name: 'Manual', page: 8, section: null, start: 0, end: 9 },
 ]
 const start: StreamEvent = {
-  ...{ type: 'message_start', userMessageId: 'm', conversationId: 'c', model: 'fake' },
+  ...{ type: 'message_start', userMessageId: 'm', conversationId: 'c', model: 'fake', turnId: 'a' },
   ...{ passages, evictedConversationId: 'old' },
 }
 const result = { toolCallId: call.id, name: call.name, success: true, result: { results: [] } } as const
