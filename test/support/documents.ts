@@ -187,16 +187,55 @@ const wordNamespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/m
 const packageNamespace = 'http://schemas.openxmlformats.org/package/2006'
 const officeNamespace = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 
+/** Of the prefixes that Word itself writes. */
+const docxNamespaces = [
+  ['r', officeNamespace],
+  ['wp', 'http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing'],
+  ['a', 'http://schemas.openxmlformats.org/drawingml/2006/main'],
+  ['pic', 'http://schemas.openxmlformats.org/drawingml/2006/picture'],
+  ['c', 'http://schemas.openxmlformats.org/drawingml/2006/chart'],
+  ['dgm', 'http://schemas.openxmlformats.org/drawingml/2006/diagram'],
+  ['m', 'http://schemas.openxmlformats.org/officeDocument/2006/math'],
+  ['mc', 'http://schemas.openxmlformats.org/markup-compatibility/2006'],
+  ['wps', 'http://schemas.microsoft.com/office/word/2010/wordprocessingShape'],
+  ['wpg', 'http://schemas.microsoft.com/office/word/2010/wordprocessingGroup'],
+  ['wpc', 'http://schemas.microsoft.com/office/word/2010/wordprocessingCanvas'],
+  ['w14', 'http://schemas.microsoft.com/office/word/2010/wordml'],
+  ['adec', 'http://schemas.microsoft.com/office/drawing/2017/decorative'],
+  ['v', 'urn:schemas-microsoft-com:vml'],
+  ['o', 'urn:schemas-microsoft-com:office:office'],
+]
+  .map(([prefix, uri]) => `xmlns:${prefix}="${uri}"`)
+  .join(' ')
+
+/** A part that the document refers to, with the namespaces declared at the end of its root's first tag. */
+export interface DocxPart {
+  /** Below `word/`; also its relation's id. */
+  name: string
+  /** The relation, such as `chart`. */
+  type: string
+  /** Undefined for a part that is missing. */
+  content: string | Uint8Array | undefined
+  contentType?: string
+}
+
 /** A Word document with that body as it stands, and entries beside it. */
 export function makeDocxFromXml(
   body: string,
-  { doctype = '', entries = [] }: DocxXmlOptions = {},
+  { doctype = '', entries = [], parts = [] }: DocxXmlOptions = {},
 ): Uint8Array {
+  const overrides = parts.map(
+    ({ name, contentType = 'application/xml' }) =>
+      `<Override PartName="/word/${name}" ContentType="${contentType}"/>`,
+  )
+  const relations = parts.map(
+    ({ name, type }) => `<Relationship Id="${name}" Type="${officeNamespace}/${type}" Target="${name}"/>`,
+  )
   const main = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml'
   return makeZip([
     {
       name: '[Content_Types].xml',
-      content: `<Types xmlns="${packageNamespace}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="${main}"/></Types>`,
+      content: `<Types xmlns="${packageNamespace}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="${main}"/>${overrides.join('')}</Types>`,
     },
     {
       name: '_rels/.rels',
@@ -204,8 +243,23 @@ export function makeDocxFromXml(
     },
     {
       name: 'word/document.xml',
-      content: `<?xml version="1.0"?>${doctype}<w:document xmlns:w="${wordNamespace}"><w:body>${body}</w:body></w:document>`,
+      content: `<?xml version="1.0"?>${doctype}<w:document xmlns:w="${wordNamespace}" ${docxNamespaces}><w:body>${body}</w:body></w:document>`,
     },
+    {
+      name: 'word/_rels/document.xml.rels',
+      content: `<Relationships xmlns="${packageNamespace}/relationships">${relations.join('')}</Relationships>`,
+    },
+    ...parts.flatMap(({ name, content }) =>
+      content === undefined
+        ? []
+        : {
+            name: `word/${name}`,
+            content:
+              typeof content === 'string'
+                ? content.replace(/^<(?:w|c|dgm):\w+/, `$& xmlns:w="${wordNamespace}" ${docxNamespaces}`)
+                : content,
+          },
+    ),
     ...entries,
   ])
 }
@@ -213,6 +267,7 @@ export function makeDocxFromXml(
 interface DocxXmlOptions {
   doctype?: string
   entries?: ZipEntry[]
+  parts?: DocxPart[]
 }
 
 /** A small Word document that inflates to that many bytes of letters, and says that it holds only one. */

@@ -1,7 +1,16 @@
+import { decodeText } from '../../encoding/decode-text.ts'
+import type { HtmlElement } from '../../html/html-tree.ts'
+import { elementsOf, parseHtml, removeElements, textOf } from '../../html/html-tree.ts'
+import { pageText } from '../../html/page-text.ts'
 import { markdownPieces } from '../../markdown-pieces.ts'
 import type { ParsedDocument } from '../../parsed-document.ts'
 import { documentOf, UnreadableDocument } from '../../parsed-document.ts'
-import { unwrapWordText } from './word-xml.ts'
+import { damagedDocument } from './damaged-document.ts'
+import { plainWord } from './plain-word.ts'
+import type { WordPackage } from './word-package.ts'
+import { openPackage } from './word-package.ts'
+import { createWordText, unreadSymbol } from './word-text.ts'
+import { element } from './word-xml.ts'
 import { assertInflatesWithinLimits } from './zip-size.ts'
 
 /** The container of Word before 2007, and of encrypted documents since (MS-CFB, section 2.2). */
@@ -11,61 +20,103 @@ const compoundFileSignature = [0xd0, 0xcf, 0x11, 0xe0]
 const noteMark = /^#(?:footnote|endnote|comment)/
 
 /** Makes mammoth keep comments, which it puts behind the text. */
-const withComments = ['comment-reference => sup']
+const styleMap = ['comment-reference => sup']
 
 /** As mammoth writes them in place of any sign; all other `<` are escaped. */
 const checkboxes = /<input type="checkbox"( checked="checked")? \/>/g
 
-/** Paragraphs, lists, tables, notes and comments as plain markdown; headings are sections. */
+const maxWarnings = 50
+const maxWarningLength = 200
+/** Documents embedded in one another. */
+const maxNesting = 3
+
+/** Paragraphs, lists, tables, drawings, notes and comments as plain markdown; headings are sections. */
 export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
+  const warnings = new Set<string>()
+  const warn = (text: string) => {
+    if (warnings.size < maxWarnings) warnings.add(text.slice(0, maxWarningLength))
+  }
+  const { toMarkdown } = await import('../../html/html-to-markdown.ts')
+  const body = await readWord(bytes, warn, 1)
+  const document = documentOf(markdownPieces(toMarkdown(body, { markup: false })))
+  if (warnings.size === 0) return document
+  if (!/\S/.test(document.text)) throw damagedDocument()
+  return { ...document, warnings: [...warnings] }
+}
+
+async function readWord(
+  bytes: Uint8Array,
+  warn: (text: string) => void,
+  nesting: number,
+): Promise<HtmlElement> {
   if (compoundFileSignature.every((byte, index) => bytes[index] === byte)) {
     throw new UnreadableDocument(
       'This document is protected by a password or of an older Word version. Save it as .docx without a password.',
     )
   }
   await assertInflatesWithinLimits(bytes)
-  const { parseHtml, removeElements } = await import('../../html/html-tree.ts')
-  const { toMarkdown } = await import('../../html/html-to-markdown.ts')
-  const { html, warnings } = await readWord(bytes)
+  const parts = await openPackage(bytes, warn).catch(error => {
+    throw damagedDocument(error)
+  })
+  const text = createWordText(parts, warn)
+  const html = await toHtml(await plainWord(parts, text), warn)
   const { body } = parseHtml(html.replace(checkboxes, checkboxSign))
   removeElements(body, ({ name, attributes }) => name === 'a' && noteMark.test(attributes.href ?? ''))
-  const document = documentOf(markdownPieces(toMarkdown(body, { markup: false })))
-  return warnings.length === 0 ? document : { ...document, warnings }
+  const paragraphs = text.chunks.size === 0 ? [] : elementsOf(body).filter(({ name }) => name === 'p')
+  for (const paragraph of paragraphs) {
+    const chunk = text.chunks.get(textOf(paragraph))
+    if (chunk === undefined) continue
+    const read = await readChunk(parts, chunk, warn, nesting)
+    Object.assign(paragraph, { name: 'div', children: read?.children ?? [] })
+  }
+  return body
 }
 
 function checkboxSign(_input: string, checked: string | undefined): string {
   return checked === undefined ? '☐' : '☒'
 }
 
-async function readWord(bytes: Uint8Array): Promise<{ html: string; warnings: string[] }> {
-  try {
-    // Where something in it is out of order, such as a header, or a comment that is not there, what mammoth reads by itself
-    // is better than nothing.
-    const { archive: unwrapped, objects } = await unwrapWordText(bytes)
-    const html = await toHtml(unwrapped, withComments)
-      .catch(() => toHtml(unwrapped))
-      .catch(() => toHtml(bytes))
-    const warnings = new Set(objects.map(id => `An embedded object (${id}) was not read.`))
-    return { html, warnings: [...warnings] }
-  } catch (error) {
-    throw new UnreadableDocument('This file is damaged or not a Word document (.docx).', error)
+const unknownSymbol = /^A w:sym element .*: char (.*) in font (.*)$/
+
+async function toHtml(archive: Uint8Array, warn: (text: string) => void): Promise<string> {
+  const { default: mammoth } = await import('mammoth')
+  const input = { buffer: Buffer.from(archive) }
+  const { value, messages } = await mammoth
+    .convertToHtml(input, { externalFileAccess: false, styleMap })
+    .catch(error => {
+      throw damagedDocument(error)
+    })
+  for (const { message } of messages) {
+    const [, char, font] = unknownSymbol.exec(message) ?? []
+    if (char !== undefined && font !== undefined) warn(unreadSymbol(char, font))
   }
+  return value
 }
 
-/** HTML of what can be read of the document; pictures, external files and its own style map are left alone. */
-async function toHtml(
-  { buffer, byteOffset, byteLength }: Uint8Array,
-  styleMap: string[] = [],
-): Promise<string> {
-  const { default: mammoth } = await import('mammoth')
-  const { value } = await mammoth.convertToHtml(
-    { buffer: Buffer.from(buffer, byteOffset, byteLength) },
-    {
-      externalFileAccess: false,
-      styleMap,
-      includeEmbeddedStyleMap: false,
-      convertImage: mammoth.images.imgElement(async () => ({ src: '' })),
-    },
-  )
-  return value
+/** The content of a document that another one embeds; undefined, with a warning, if no parser reads it. */
+async function readChunk(
+  parts: WordPackage,
+  name: string,
+  warn: (text: string) => void,
+  nesting: number,
+): Promise<HtmlElement | undefined> {
+  const bytes = parts.bytes(name) ?? new Uint8Array()
+  const type = parts.contentType(name)
+  if (/html/i.test(type)) return parseHtml(pageText(bytes, 'text/html') ?? '').body
+  if (/^text\/plain/i.test(type)) {
+    const lines = decodeText(bytes).split('\n')
+    return element(
+      'div',
+      lines.map(line => element('p', [line])),
+    )
+  }
+  const isWord = nesting < maxNesting && /wordprocessingml/i.test(type)
+  const read = isWord ? await readWord(bytes, warn, nesting + 1).catch(unlessUnreadable) : undefined
+  if (read === undefined)
+    warn(`An embedded document (${name}, ${type || 'of an unknown kind'}) was not read.`)
+  return read
+}
+
+function unlessUnreadable(error: unknown): undefined {
+  if (!(error instanceof UnreadableDocument)) throw error
 }

@@ -1,91 +1,155 @@
-/** Text of Word documents that mammoth leaves out: certain elements, and what stands above and below each page. */
+/** XML of Word documents, with one prefix for each namespace, whichever the author chose. */
+import { Parser } from 'htmlparser2'
+import type { HtmlElement, HtmlNode } from '../../html/html-tree.ts'
+import { elementsOf, textOf } from '../../html/html-tree.ts'
+import { damagedDocument } from './damaged-document.ts'
 
-/** The parts of a document in which text stands. */
-const mainPart = /^word\/document\d*\.xml$/
-const textParts = /^word\/(?:document\d*|footnotes|endnotes|comments|header\d*|footer\d*)\.xml$/
+export type XmlElement = HtmlElement
 
-/** Around text: fields such as the number of a caption, text in another direction, and characters with their reading above. */
-const wrappers = /<\/?w:(?:fldSimple|bdo|dir|ruby|rubyBase)(?:[\s/][^<>]*)?>/g
-
-/** Formulas, which have runs and texts of their own. */
-const formulas = /<(\/?)m:(\w+)((?:[\s/][^<>]*)?)>/g
-const runs = new Set(['r', 't'])
-
-/** Of what does not stand in a line with the rest, or in brackets. */
-const signs = new Map([
-  ['sup', '^'],
-  ['sub', '_'],
-  ['den', '/'],
-  ['rad', '√'],
-  ['d', '('],
-  ['/d', ')'],
+const microsoft = 'http://schemas.microsoft.com/office'
+const prefixes = new Map([
+  ['http://purl.oclc.org/ooxml/wordprocessingml/main', 'w'],
+  ['http://purl.oclc.org/ooxml/officeDocument/relationships', 'r'],
+  ['http://purl.oclc.org/ooxml/officeDocument/math', 'm'],
+  ['http://purl.oclc.org/ooxml/drawingml/main', 'a'],
+  ['http://purl.oclc.org/ooxml/drawingml/wordprocessingDrawing', 'wp'],
+  ['http://purl.oclc.org/ooxml/drawingml/picture', 'pic'],
+  ['http://purl.oclc.org/ooxml/drawingml/chart', 'c'],
+  ['http://purl.oclc.org/ooxml/drawingml/diagram', 'dgm'],
+  ['http://purl.oclc.org/ooxml/package/relationships', 'rel'],
+  ['http://purl.oclc.org/ooxml/package/content-types', 'type'],
+  [`${microsoft}/drawing/2017/decorative`, 'adec'],
+  ['http://schemas.openxmlformats.org/markup-compatibility/2006', 'mc'],
+  [`${microsoft}/word/2010/wordml`, 'w14'],
+  [`${microsoft}/word/2010/wordprocessingShape`, 'wps'],
+  [`${microsoft}/drawing/2014/chartex`, 'cx'],
+  ['urn:schemas-microsoft-com:vml', 'v'],
+  ['urn:schemas-microsoft-com:office:office', 'o'],
 ])
+/** Transitional documents have the names of strict ones with another beginning. */
+const transitional = /^http:\/\/schemas\.openxmlformats\.org\/(\w+)\/2006\//
 
-const embeddedObject = /<o:OLEObject\s[^<>]*?ProgID="([^"<>]{1,100})"/g
+/** Far above real documents, and low enough for readers that work by recursion. */
+const maxDepth = 1_000
 
-/** An archive with that text, if it had any of it. Names stand for namespaces as in all that Word writes. */
-export async function unwrapWordText(
-  archive: Uint8Array,
-): Promise<{ archive: Uint8Array; objects: string[] }> {
-  const { default: Zip } = await import('jszip')
-  const zip = await Zip.loadAsync(archive)
-  const parts = new Map<string, string>()
-  for (const part of zip.file(textParts)) parts.set(part.name, await part.async('string'))
-  let isChanged = false
-  for (const [name, xml] of parts) {
-    const unwrapped = mainPart.test(name) ? withMargins(unwrap(xml), parts) : unwrap(xml)
-    if (unwrapped === xml) continue
-    zip.file(name, unwrapped)
-    isChanged = true
-  }
-  const objects = [...parts.values()].flatMap(xml =>
-    [...xml.matchAll(embeddedObject)].map(([, id = '']) => id),
+type Scope = ReadonlyMap<string, string>
+
+/** The root element; an element of a namespace that no reader knows has the prefix `?`. Throws `UnreadableDocument`. */
+export function parseXml(xml: string): XmlElement {
+  const root: XmlElement = { name: '', attributes: {}, children: [] }
+  const open: { element: XmlElement; scope: Scope }[] = [{ element: root, scope: new Map() }]
+  const parser = new Parser(
+    {
+      onprocessinginstruction(name) {
+        // Word writes none, and entities could be declared in it.
+        if (/^!doctype/i.test(name)) throw damagedDocument()
+      },
+      onopentag(name, written) {
+        const parent = open.at(-1)
+        if (parent === undefined || open.length > maxDepth) throw damagedDocument()
+        const scope = scopeWithin(parent.scope, written)
+        const attributes = Object.entries(written).map(([key, value]) => [
+          key.includes(':') ? nameIn(scope, key) : key,
+          value,
+        ])
+        const element = {
+          name: nameIn(scope, name),
+          attributes: Object.fromEntries(attributes),
+          children: [],
+        }
+        parent.element.children.push(element)
+        open.push({ element, scope })
+      },
+      ontext: text => void open.at(-1)?.element.children.push(text),
+      onclosetag: () => void open.pop(),
+    },
+    { xmlMode: true },
   )
-  return { archive: isChanged ? await zip.generateAsync({ type: 'uint8array' }) : archive, objects }
+  parser.write(xml.replace(/^\uFEFF/, ''))
+  // The parser closes what a part that is cut short has left open.
+  const isWhole = open.length === 1
+  parser.end()
+  const element = root.children.find(node => typeof node !== 'string')
+  if (!isWhole || element === undefined) throw damagedDocument()
+  return element
 }
 
-function unwrap(xml: string): string {
-  return xml.replace(wrappers, '').replace(formulas, (_tag, slash: string, name: string, rest: string) => {
-    if (runs.has(name)) return `<${slash}w:${name}${rest}>`
-    const sign = rest.endsWith('/') ? undefined : signs.get(`${slash}${name}`)
-    return sign === undefined ? '' : `<w:r><w:t>${sign}</w:t></w:r>`
-  })
+function scopeWithin(scope: Scope, attributes: Record<string, string>): Scope {
+  const own = Object.entries(attributes).filter(([key]) => /^xmlns(?::|$)/.test(key))
+  if (own.length === 0) return scope
+  return new Map([
+    ...scope,
+    ...own.map(([key, uri]): [string, string] => {
+      const namespace = uri.replace(transitional, 'http://purl.oclc.org/ooxml/$1/')
+      return [key.slice('xmlns:'.length), prefixes.get(namespace) ?? '?']
+    }),
+  ])
 }
 
-/**
- * The document with its headers before and its footers after all else, each once, since first and other pages often have
- * the same: an address, or the number of an account.
- */
-function withMargins(document: string, parts: ReadonlyMap<string, string>): string {
-  const margins = (kind: string) => {
-    const those = [...parts].filter(([name]) => name.startsWith(`word/${kind}`))
-    const byWords = new Map(those.map(([, xml]) => contentOf(unwrap(xml))).map(xml => [wordsOf(xml), xml]))
-    return [...byWords.values()].join('')
-  }
-  const end = document.lastIndexOf('</w:body>')
-  if (end === -1) return document
-  return (
-    document.slice(0, end).replace(/<w:body(?:\s[^<>]*)?>/, body => body + margins('header')) +
-    margins('footer') +
-    document.slice(end)
-  )
+function nameIn(scope: Scope, name: string): string {
+  const colon = name.indexOf(':')
+  return `${scope.get(name.slice(0, Math.max(0, colon))) ?? '?'}:${name.slice(colon + 1)}`
 }
 
-/** Word numbers each paragraph anew, so that the same words stand in other tags. */
-function wordsOf(xml: string): string {
-  return xml.replace(/<[^<>]*>/g, ' ')
+const writable = /^(?:w|w14|r):[\w.-]+$/
+const namespaces = {
+  'xmlns:w': 'http://schemas.openxmlformats.org/wordprocessingml/2006/main',
+  'xmlns:w14': `${microsoft}/word/2010/wordml`,
+  'xmlns:r': 'http://schemas.openxmlformats.org/officeDocument/2006/relationships',
 }
 
-const margin = /<w:(?:hdr|ftr)((?:\s[^<>]*)?)>/
-/** References to pictures and addresses, which are those of the part that it was taken from. */
-const references = /\sr:\w+="[^"<>]*"/g
+/** A part with that root. Elements and attributes of other namespaces than those of text and its links are left out. */
+export function writeXml(root: XmlElement): string {
+  const declarations = Object.entries(namespaces).map(([name, uri]) => ` ${name}="${uri}"`)
+  return write(root).replace(`<${root.name}`, `$&${declarations.join('')}`)
+}
 
-/** In an element that is none of the text, but keeps its namespaces. */
-function contentOf(xml: string): string {
-  const begin = margin.exec(xml)
-  if (begin === null) return ''
-  const [tag, namespaces] = begin
-  const content = xml.slice(begin.index + tag.length, xml.lastIndexOf('</w:'))
-  if (!/<w:t[\s>]/.test(content)) return ''
-  return `<w:customXml${namespaces}>${content.replace(references, '')}</w:customXml>`
+function write(node: HtmlNode): string {
+  if (typeof node === 'string') return escapeXml(node)
+  const { name, attributes, children } = node
+  if (!writable.test(name)) return ''
+  const written = Object.entries(attributes).filter(([key]) => writable.test(key))
+  const tag = `${name}${written.map(([key, value]) => ` ${key}="${escapeXml(value)}"`).join('')}`
+  return `<${tag}>${children.map(write).join('')}</${name}>`
+}
+
+export function escapeXml(text: string): string {
+  return text.replace(/[&<>"]/g, sign => `&#${sign.charCodeAt(0)};`)
+}
+
+export function element(
+  name: string,
+  children: HtmlNode[] = [],
+  attributes: Record<string, string> = {},
+): XmlElement {
+  return { name, attributes, children }
+}
+
+export function child(parent: XmlElement | undefined, name: string): XmlElement | undefined {
+  return parent?.children.find((node): node is XmlElement => typeof node !== 'string' && node.name === name)
+}
+
+export function all(parent: XmlElement | undefined, name: string): XmlElement[] {
+  return parent === undefined ? [] : elementsOf(parent).filter(below => below.name === name)
+}
+
+/** The `w:val` of a child. */
+export function settingOf(parent: XmlElement | undefined, name: string): string | undefined {
+  return child(parent, name)?.attributes['w:val']
+}
+
+/** Whether a child switches something on; undefined without such a child. */
+export function switchOf(parent: XmlElement | undefined, name: string): boolean | undefined {
+  const found = child(parent, name)
+  return found && isOn(found.attributes['w:val'])
+}
+
+export function isOn(value = 'true'): boolean {
+  return !['0', 'false', 'off'].includes(value)
+}
+
+/** The texts of all paragraphs of DrawingML, which titles of charts and boxes of diagrams have. */
+export function drawnLines(root: XmlElement): string[] {
+  const lines = all(root, 'a:p').map(line => all(line, 'a:t').map(textOf).join(''))
+  return lines.filter(line => line.trim() !== '')
 }

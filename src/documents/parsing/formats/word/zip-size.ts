@@ -1,6 +1,7 @@
 import { createInflateRaw } from 'node:zlib'
 import { limits } from '../../limits.ts'
 import { UnreadableDocument } from '../../parsed-document.ts'
+import { damagedDocument } from './damaged-document.ts'
 
 /** APPNOTE.TXT 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16: signatures, and lengths of the parts before variable ones. */
 const endRecord = { signature: 0x06054b50, length: 22 }
@@ -17,7 +18,7 @@ const deflated = 8
 export async function assertInflatesWithinLimits(archive: Uint8Array): Promise<void> {
   let total = 0
   for (const { method, data } of entriesOf(archive)) {
-    if (method !== stored && method !== deflated) throw damaged()
+    if (method !== stored && method !== deflated) throw damagedDocument()
     const allowed = Math.min(limits.inflatedBytes - total, ratioBound(data.length))
     total += method === stored ? data.length : await inflatedSize(data, allowed)
     if (total > limits.inflatedBytes) throw tooLarge()
@@ -38,7 +39,7 @@ async function inflatedSize(data: Uint8Array, allowed: number): Promise<number> 
       if (size > allowed) throw tooLarge()
     }
   } catch (error) {
-    throw error instanceof UnreadableDocument ? error : damaged(error)
+    throw error instanceof UnreadableDocument ? error : damagedDocument(error)
   }
   return size
 }
@@ -51,7 +52,7 @@ function* entriesOf(archive: Uint8Array): Generator<{ method: number; data: Uint
     const method = view.getUint16(at + 10, true)
     const compressedBytes = view.getUint32(at + 20, true)
     const header = view.getUint32(at + 42, true)
-    if (!hasSignature(view, header, localHeader)) throw damaged()
+    if (!hasSignature(view, header, localHeader)) throw damagedDocument()
     const start =
       header + localHeader.length + view.getUint16(header + 26, true) + view.getUint16(header + 28, true)
     yield { method, data: archive.subarray(start, start + compressedBytes) }
@@ -71,7 +72,7 @@ function findDirectory(view: DataView): number {
   const end = findEndRecord(view)
   const hasLongerRecords = [4, 6, 8, 10].some(place => view.getUint16(end + place, true) === 0xffff)
   const start = view.getUint32(end + 16, true)
-  if (hasLongerRecords || start + view.getUint32(end + 12, true) !== end) throw damaged()
+  if (hasLongerRecords || start + view.getUint32(end + 12, true) !== end) throw damagedDocument()
   return start
 }
 
@@ -80,7 +81,7 @@ function findEndRecord(view: DataView): number {
   for (let at = last; at >= 0 && at >= last - maxCommentLength; at--) {
     if (view.getUint32(at, true) === endRecord.signature) return at
   }
-  throw damaged()
+  throw damagedDocument()
 }
 
 interface Part {
@@ -90,10 +91,6 @@ interface Part {
 
 function hasSignature(view: DataView, at: number, part: Part): boolean {
   return at + part.length <= view.byteLength && view.getUint32(at, true) === part.signature
-}
-
-function damaged(cause?: unknown): UnreadableDocument {
-  return new UnreadableDocument('This file is damaged or not a Word document (.docx).', cause)
 }
 
 function tooLarge(): UnreadableDocument {

@@ -1,0 +1,44 @@
+import { textOf } from '../../html/html-tree.ts'
+import type { XmlElement } from './word-xml.ts'
+import { all, child, drawnLines } from './word-xml.ts'
+
+/** The words and values of a chart: its titles and labels, and a line for each series. */
+export function chartLines(root: XmlElement): string[] {
+  const titles = all(root, 'c:title').flatMap(title => [...points(title).values()])
+  const newer = [...all(root, 'cx:pt'), ...all(root, 'cx:v')].map(textOf)
+  const lines = [...drawnLines(root), ...titles, ...all(root, 'c:ser').map(seriesLine), ...newer]
+  return lines.filter(line => line.trim() !== '')
+}
+
+function seriesLine(series: XmlElement): string {
+  const [name] = points(child(series, 'c:tx')).values()
+  const label = name ?? (child(series, 'c:tx') && textOf(child(series, 'c:tx') as XmlElement).trim())
+  const categories = points(child(series, 'c:cat') ?? child(series, 'c:xVal'))
+  const values = points(child(series, 'c:val') ?? child(series, 'c:yVal'))
+  const sizes = points(child(series, 'c:bubbleSize'))
+  const keys = [...new Set([...categories.keys(), ...values.keys()])]
+  const pairs = keys.map(key =>
+    [categories.get(key), values.get(key), sizes.get(key)].filter(Boolean).join(' '),
+  )
+  return [label, pairs.join('; ')].filter(Boolean).join(': ')
+}
+
+/** Texts by their position; of categories in several levels, the outer ones stand before the inner ones. */
+function points(parent: XmlElement | undefined): Map<number, string> {
+  const levels = all(parent, 'c:lvl')
+  const [inner, ...outer] = (levels.length > 0 ? levels : parent ? [parent] : []).map(level => {
+    const texts = all(level, 'c:pt').map((point): [number, string] => {
+      const value = child(point, 'c:v')
+      return [Number(point.attributes.idx), value === undefined ? '' : textOf(value)]
+    })
+    return new Map(texts)
+  })
+  if (outer.length === 0) return inner ?? new Map()
+  const last = outer.map(() => '')
+  return new Map(
+    [...(inner ?? [])].map(([key, text]) => {
+      for (const [at, texts] of outer.entries()) last[at] = texts.get(key) ?? last[at] ?? ''
+      return [key, [...last.toReversed(), text].filter(Boolean).join(' ')]
+    }),
+  )
+}

@@ -1,0 +1,278 @@
+/** The text of Word documents as it is shown, in those elements alone that mammoth reads. */
+import type { HtmlNode } from '../../html/html-tree.ts'
+import { textOf } from '../../html/html-tree.ts'
+import { alternatives, drawingReaders, isInvisible } from './word-drawing.ts'
+import { formulaText } from './word-math.ts'
+import { readNumbering } from './word-numbering.ts'
+import type { WordPackage } from './word-package.ts'
+import type { Place, Reading, Story } from './word-story.ts'
+import { box, drawn, paragraphOf, text } from './word-story.ts'
+import { readStyles } from './word-styles.ts'
+import type { XmlElement } from './word-xml.ts'
+import { all, child, element, settingOf, switchOf } from './word-xml.ts'
+
+export interface WordText extends Reading {
+  /** The blocks of a part; undefined if it can't be read. */
+  read(name: string): XmlElement[] | undefined
+  /** The elements of that name in a part, such as notes, with their blocks. */
+  readEach(part: string, name: string): XmlElement[]
+}
+
+type Reader = (node: XmlElement, place: Place) => XmlElement[]
+
+export function createWordText(parts: WordPackage, warn: (text: string) => void): WordText {
+  const [styles, numbering] = ['styles', 'numbering'].map(kind => {
+    const [name] = parts.partsOf(kind)
+    return name === undefined ? undefined : parts.xml(name)
+  })
+  const reading: Reading = {
+    ...{ parts, warn, styles: readStyles(styles) },
+    ...{ notes: new Map(), links: new Map(), chunks: new Map(), drawings: new Map() },
+  }
+  const newCount = readNumbering(numbering, reading.styles, warn)
+
+  function read(name: string, rootsOf: (root: XmlElement) => XmlElement[]): XmlElement[] | undefined {
+    const root = parts.xml(name)
+    if (root === undefined) return undefined
+    const story: Story = {
+      ...reading,
+      relations: new Map(parts.relations(name).map(relation => [relation.id, relation])),
+      count: newCount(),
+      fields: hasFieldEnds(root) ? [] : undefined,
+      ...{ codes: 0, carried: [], alternatives: new Set(), texts: 0 },
+    }
+    return rootsOf(root).map(({ name, attributes, children }) => {
+      const read = blocks(children, story)
+      if (story.carried.length > 0) read.push(element('w:p', story.carried))
+      story.carried = []
+      return element(name, read, attributes)
+    })
+  }
+
+  return {
+    ...reading,
+    read: name =>
+      read(name, root => [child(root, 'w:body') ?? root])?.[0]?.children as XmlElement[] | undefined,
+    readEach: (part, name) => read(part, root => all(root, name)) ?? [],
+  }
+}
+
+/** A field without an end would hide all that follows. */
+function hasFieldEnds(root: XmlElement): boolean {
+  const types = all(root, 'w:fldChar').map(({ attributes }) => attributes['w:fldCharType'])
+  return types.filter(type => type === 'begin').length === types.filter(type => type === 'end').length
+}
+
+const blockNames = new Set(['w:p', 'w:tbl', 'w:tr', 'w:tc', 'w:sdt'])
+
+function blocks(nodes: readonly HtmlNode[], story: Story): XmlElement[] {
+  const place = { story, paragraph: story.styles.find('paragraph', undefined), isHidden: false }
+  return content(nodes, place).map(block => (blockNames.has(block.name) ? block : paragraphOf(block)))
+}
+
+function content(nodes: readonly HtmlNode[], place: Place): XmlElement[] {
+  return nodes.flatMap(node => (typeof node === 'string' ? [] : readNode(node, place)))
+}
+
+const nothing: Reader = () => []
+const itself: Reader = node => [node]
+const drawing: Reader = ({ children }, place) => {
+  place.story.alternatives = new Set()
+  return content(children, place)
+}
+const noteReference: Reader = ({ name, attributes }, { story }) =>
+  story.notes.get(name)?.has(attributes['w:id'] ?? '') ? [element(name, [], attributes)] : []
+
+/** Of elements that are not only around text. */
+const readers = new Map<string, Reader>([
+  ...['w:del', 'w:moveFrom', 'w14:conflictDel', 'w:rt', 'w:pPr', 'w:rPr', 'w:sdtPr', 'w:sectPr'].map(
+    (name): [string, Reader] => [name, nothing],
+  ),
+  ['w:p', readParagraph],
+  ['w:r', readRun],
+  ['w:tbl', ({ name, children }, place) => [element(name, content(children, place))]],
+  ['w:tr', readRow],
+  ['w:tc', readCell],
+  ['w:sdt', readControl],
+  ['w:hyperlink', readLink],
+  ['mc:AlternateContent', readAlternatives],
+  ['w:altChunk', readChunk],
+  ['w:subDoc', readSubdocument],
+  ['m:oMath', (node, { story }) => [element('w:r', text(formulaText(node), story))]],
+  ['w:fldChar', readField],
+  ['w:instrText', itself],
+])
+
+/** Of elements that a hidden run hides. */
+const shownReaders = new Map<string, Reader>([
+  ['w:t', (node, { story }) => (story.codes > 0 ? [] : text(textOf(node), story))],
+  ['w:noBreakHyphen', (_, { story }) => text('-', story)],
+  ['w:tab', () => [element('w:tab')]],
+  ['w:ptab', () => [element('w:tab')]],
+  ['w:br', () => [element('w:br')]],
+  ['w:cr', () => [element('w:br')]],
+  ['w:sym', readSymbol],
+  ['w:footnoteReference', noteReference],
+  ['w:endnoteReference', noteReference],
+  ['w:commentReference', noteReference],
+  ['w:drawing', drawing],
+  ['w:pict', drawing],
+  ['w:object', drawing],
+  ['o:OLEObject', readObject],
+  ['w:txbxContent', ({ children }, { story }) => box(blocks(children, story))],
+  ...drawingReaders,
+])
+
+function readNode(node: XmlElement, place: Place): XmlElement[] {
+  const { name, attributes, children } = node
+  const read = readers.get(name)
+  if (read !== undefined) return read(node, place)
+  if (place.isHidden || isInvisible(node)) return []
+  const readShown = shownReaders.get(name)
+  if (readShown !== undefined) return readShown(node, place)
+  const own = name.startsWith('v:') ? alternatives([attributes.alt], place.story) : []
+  return [...own, ...content(children, place)]
+}
+
+const headingLevels = 6
+const bulletLevels = 5
+
+function readParagraph(node: XmlElement, { story }: Place): XmlElement[] {
+  const properties = child(node, 'w:pPr')
+  const mark = child(properties, 'w:rPr')
+  const paragraph = story.styles.find('paragraph', settingOf(properties, 'w:pStyle'))
+  const { texts, carried } = story
+  story.carried = []
+  const runs = [...carried, ...content(node.children, { story, paragraph, isHidden: false })]
+  if (child(mark, 'w:del') !== undefined) {
+    story.carried = runs
+    return []
+  }
+  const isShown = story.texts > texts || carried.length > 0 || !story.styles.isHidden(mark, paragraph)
+  const label = isShown ? story.count(properties, paragraph) : {}
+  const number = text(label.text ?? '', story)
+  return [
+    element('w:p', [
+      element('w:pPr', kindOf(paragraph.outline, label.bullet)),
+      element('w:r', number),
+      ...runs,
+    ]),
+  ]
+}
+
+function kindOf(outline = Number.POSITIVE_INFINITY, bullet?: number): XmlElement[] {
+  const valued = (name: string, value: number | string) => element(name, [], { 'w:val': String(value) })
+  const level = valued('w:ilvl', Math.min(bullet ?? 0, bulletLevels - 1))
+  return [
+    ...(outline < 9 ? [valued('w:pStyle', `Heading${Math.min(outline + 1, headingLevels)}`)] : []),
+    ...(bullet === undefined ? [] : [element('w:numPr', [level, valued('w:numId', 1)])]),
+  ]
+}
+
+function readRun(node: XmlElement, place: Place): XmlElement[] {
+  const isHidden = place.isHidden || place.story.styles.isHidden(child(node, 'w:rPr'), place.paragraph)
+  const read = content(node.children, { ...place, isHidden })
+  return read.length === 0 ? [] : [element('w:r', read)]
+}
+
+/** Word has no more. */
+const maxColumns = 63
+
+function readRow(node: XmlElement, place: Place): XmlElement[] {
+  const properties = child(node, 'w:trPr')
+  if (switchOf(properties, 'w:hidden') || child(properties, 'w:del')) return []
+  const skipped = Math.min(maxColumns, Number(settingOf(properties, 'w:gridBefore') ?? 0)) || 0
+  const before = Array.from({ length: skipped }, () => element('w:tc'))
+  return [element('w:tr', [properties ?? '', ...before, ...content(node.children, place)])]
+}
+
+function readCell(node: XmlElement, { story }: Place): XmlElement[] {
+  const properties = child(node, 'w:tcPr')
+  const isDeleted = child(properties, 'w:cellDel') !== undefined
+  return [element('w:tc', [properties ?? '', ...(isDeleted ? [] : blocks(node.children, story))])]
+}
+
+function readControl(node: XmlElement, place: Place): XmlElement[] {
+  const properties = child(node, 'w:sdtPr')
+  const inner = content(child(node, 'w:sdtContent')?.children ?? [], place)
+  if (properties === undefined || child(properties, 'w14:checkbox') === undefined) return inner
+  return [element('w:sdt', [properties, element('w:sdtContent', inner)])]
+}
+
+function readLink({ name, attributes, children }: XmlElement, place: Place): XmlElement[] {
+  const { links, relations } = place.story
+  const { 'r:id': relationId = '', 'w:anchor': anchor } = attributes
+  const relation = relations.get(relationId)
+  const inner = content(children, place)
+  if (!relation?.isExternal) return [element(name, inner, anchor === undefined ? {} : { 'w:anchor': anchor })]
+  const id = `link${links.size}`
+  links.set(id, anchor === undefined ? relation.target : `${relation.target}#${anchor}`)
+  return [element(name, inner, { 'r:id': id })]
+}
+
+/** The first alternative that has text: those for newer programs come first. */
+function readAlternatives({ children }: XmlElement, place: Place): XmlElement[] {
+  const { texts } = place.story
+  let read: XmlElement[] = []
+  for (const name of ['mc:Choice', 'mc:Fallback'])
+    for (const option of children)
+      if (typeof option !== 'string' && option.name === name && place.story.texts === texts)
+        read = content(option.children, place)
+  return read
+}
+
+/** Between the beginning of a field and its result stands code, with the results of other fields in it. */
+function readField(node: XmlElement, { story, isHidden }: Place): XmlElement[] {
+  const type = node.attributes['w:fldCharType']
+  if (story.fields !== undefined) {
+    if (type === 'begin') story.codes += 1
+    else if (story.fields.pop() === true) story.codes -= 1
+    if (type !== 'end') story.fields.push(type === 'begin')
+  }
+  const list = child(child(node, 'w:ffData'), 'w:ddList')
+  const chosen = Number(settingOf(list, 'w:result') ?? settingOf(list, 'w:default') ?? 0)
+  const entry = isHidden ? undefined : all(list, 'w:listEntry')[chosen]
+  return [node, ...text(entry?.attributes['w:val'] ?? '', story)]
+}
+
+/** Of them mammoth knows the characters. */
+const symbolFonts = /^(?:Symbol|Webdings|Wingdings(?: [23])?)$/i
+
+function readSymbol(node: XmlElement, { story }: Place): XmlElement[] {
+  const { 'w:font': font = '', 'w:char': char = '' } = node.attributes
+  story.texts += 1
+  if (symbolFonts.test(font)) return [node]
+  const code = Number.parseInt(char, 16)
+  // The private characters are known to their font alone.
+  if (code >= 0x20 && code < 0xe000) return text(String.fromCharCode(code), story)
+  story.warn(unreadSymbol(char, font))
+  return []
+}
+
+export function unreadSymbol(char: string, font: string): string {
+  return `A symbol (${char} of the font ${font}) was not read.`
+}
+
+function readObject({ attributes }: XmlElement, { story }: Place): XmlElement[] {
+  story.warn(`An embedded object (${attributes.ProgID || 'of an unknown kind'}) was not read.`)
+  return []
+}
+
+function readChunk({ attributes }: XmlElement, { story }: Place): XmlElement[] {
+  const relation = story.relations.get(attributes['r:id'] ?? '')
+  if (relation === undefined || relation.isExternal) {
+    story.warn(
+      `An embedded document (${relation?.target ?? attributes['r:id'] ?? 'without a name'}) is missing.`,
+    )
+    return []
+  }
+  const token = crypto.randomUUID()
+  story.chunks.set(token, relation.target)
+  return drawn([token], story)
+}
+
+function readSubdocument({ attributes }: XmlElement, { story }: Place): XmlElement[] {
+  const name = story.relations.get(attributes['r:id'] ?? '')?.target ?? 'without a name'
+  story.warn(`A linked document (${name}) was not read.`)
+  return []
+}
