@@ -57,8 +57,10 @@ function isOther(
   common: readonly Gap[],
   step: number,
 ): boolean {
-  const [above, own, shared] = [before, here, common].map(gaps => guttersOf(gaps).length)
+  const [above = 0, own = 0, shared = 0] = [before, here, common].map(gaps => guttersOf(gaps).length)
   if (shared === 0) return above !== 0 || own !== 0
+  // A line without gaps, such as a caption, that reaches over a gutter of the rows next to it is none of theirs.
+  if ((above === 0 && shared < own) || (own === 0 && shared < above)) return true
   return step > wideStep && own !== 0 && above !== 0 && own !== above
 }
 

@@ -48,13 +48,35 @@ export function isInColumns(grid: Grid): boolean {
     const close = lines.filter((_, index) => index > 0 && stepTo(lines, index) <= step * wideStep)
     return close.length > 0 && close.length >= (lines.length - 1) / 2
   }
-  return columns.every(isClose) && columns.some(isRunningText) && !hasTallRows(grid)
+  return (
+    columns.every(isClose) &&
+    columns.some(isRunningText) &&
+    !columns.keys().some(column => isOfNumbers(grid, column)) &&
+    !hasTallRows(grid)
+  )
+}
+
+/** Whether a column holds short entries, numbers most of them, each of which stands beside what it is the number of. */
+function isOfNumbers({ cells, columns }: Grid, column: number): boolean {
+  const lines = columns[column]?.lines ?? []
+  const beside = cells.filter(row => isFilled(row[column] ?? []) && row.filter(isFilled).length > 1)
+  const numbers = lines.filter(({ runs }) => /^[\p{Sc}+\-–−(]?\d/u.test(textOf(runs)))
+  return (
+    beside.length === lines.length &&
+    numbers.length * 2 >= lines.length &&
+    lines.every(({ runs, size }) => widthOf(runs) <= size * minLineLength)
+  )
 }
 
 function isRunningText({ lines, width }: Column): boolean {
   const full = lines.filter(({ runs, size }, index) => {
     const next = lines[index + 1]?.runs
-    return next !== undefined && widthOf(runs) > size * minLineLength && isFull(runs, next, width)
+    return (
+      next !== undefined &&
+      widthOf(runs) > size * minLineLength &&
+      isFull(runs, next, width) &&
+      !textOf(runs).includes('\t')
+    )
   })
   return full.length >= (lines.length - 1) / 2
 }
