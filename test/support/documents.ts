@@ -23,7 +23,7 @@ interface PdfStream {
   bytes: Uint8Array
 }
 
-type PdfObject = string | PdfStream
+export type PdfObject = string | PdfStream
 
 const lineHeight = 14
 const helvetica = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>'
@@ -48,7 +48,7 @@ export function makePdf(
     ...outlines,
     ...fields.map(field => `<< /Type /Annot /Subtype /Widget /Rect [0 0 9 9] /P 4 0 R ${field} >>`),
   ]
-  return assemblePdf(objects, '')
+  return assemblePdf(objects)
 }
 
 /** Text at its place on a page. */
@@ -142,7 +142,8 @@ function outlineObjects(
   return [root, ...entries]
 }
 
-function assemblePdf(objects: PdfObject[], trailer: string): Uint8Array {
+/** A PDF of these objects, numbered from 1, the first of which is its catalog. */
+export function assemblePdf(objects: PdfObject[], trailer = ''): Uint8Array {
   const parts: Buffer[] = [Buffer.from('%PDF-1.7\n')]
   const offsets: number[] = []
   let length = 9

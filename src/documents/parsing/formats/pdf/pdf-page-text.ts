@@ -1,6 +1,7 @@
 import type { Band } from './reading-order/bands.ts'
 import { bandsOf, guttersOf } from './reading-order/bands.ts'
 import { gridOf, isInColumns, tableRowsOf } from './reading-order/columns.ts'
+import { directionsOf } from './reading-order/paragraph-direction.ts'
 import type { Row } from './reading-order/rows.ts'
 import { joined, median, rowsOf, textOf, wideStep, widthOf } from './reading-order/rows.ts'
 import type { Run, TextItem } from './reading-order/runs.ts'
@@ -33,7 +34,9 @@ function linesOf(runs: readonly Run[]): Line[] {
   const rows = rowsOf(runs)
   const covered = runs.reduce((sum, run) => sum + widthOf([run]), 0)
   const room = rows.reduce((sum, row) => sum + widthOf(row.runs), 0)
-  return covered > room * maxLayers ? runs.map(run => lineOf([run], run.base)) : readRows(rows, 0)
+  return covered > room * maxLayers
+    ? runs.map(run => ({ text: textOf([run]), top: run.base, bottom: run.base }))
+    : readRows(rows, 0)
 }
 
 function readRows(rows: readonly Row[], level: number): Line[] {
@@ -41,23 +44,22 @@ function readRows(rows: readonly Row[], level: number): Line[] {
 }
 
 function readBand(band: Band, level: number): Line[] {
-  if (guttersOf(band.gaps).length === 0) return band.rows.map(row => lineOf(row.runs, row.base))
+  const isRight = new Map(directionsOf(band.rows).map((direction, index) => [band.rows[index], direction]))
+  const whole = (row: Row) => ({ text: textOf(row.runs, isRight.get(row)), top: row.base, bottom: row.base })
+  if (guttersOf(band.gaps).length === 0) return band.rows.map(whole)
   const grid = gridOf(band)
   if (level < maxLevels && isInColumns(grid)) {
     return grid.columns.flatMap(({ lines }) => readRows(lines, level + 1))
   }
-  return tableRowsOf(grid).map(({ rows, cells }) => {
-    const [top = 0, bottom = top] = [rows[0]?.base, rows.at(-1)?.base]
-    if (rows.length === 1) return lineOf(rows[0]?.runs ?? [], top)
+  return tableRowsOf(grid).flatMap(({ rows, cells }) => {
+    const [first, last] = [rows[0], rows.at(-1)]
+    if (first === undefined || last === undefined) return []
+    if (rows.length === 1) return [whole(first)]
     const texts = grid.columns.map((_, column) =>
       filled(cells.map(row => textOf(row[column] ?? []))).join(' '),
     )
-    return { text: filled(texts).join('\t'), top, bottom }
+    return [{ text: filled(texts).join('\t'), top: first.base, bottom: last.base }]
   })
-}
-
-function lineOf(runs: readonly Run[], base: number): Line {
-  return { text: textOf(runs), top: base, bottom: base }
 }
 
 function filled(texts: readonly string[]): string[] {

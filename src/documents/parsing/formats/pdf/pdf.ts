@@ -1,16 +1,12 @@
-import type { getDocumentProxy } from 'unpdf'
 import { limits } from '../../limits.ts'
 import type { ParsedDocument, Piece } from '../../parsed-document.ts'
 import { documentOf, tooMuchText, UnreadableDocument } from '../../parsed-document.ts'
 import { EastAsianMaps } from './east-asian-maps.ts'
 import { filledFields } from './pdf-form.ts'
-import { pageText } from './pdf-page-text.ts'
+import type { Pdf } from './pdf-page.ts'
+import { readingOf, readPage } from './pdf-page.ts'
 import { cutAtHeadings } from './pdf-sections.ts'
-import { lengthOf, needsNames, withoutRubbish } from './rubbish.ts'
-
-type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
-
-type PdfPage = Awaited<ReturnType<Pdf['getPage']>>
+import { lengthOf } from './rubbish.ts'
 
 type OutlineNode = Awaited<ReturnType<Pdf['getOutline']>>[number]
 
@@ -23,17 +19,20 @@ interface OutlineEntry {
 /** Share of a text that may be left out because its fonts do not name their letters. */
 const maxLost = 0.2
 
+/** Fonts are asked for what they say of their letters; no picture is as small as to be decoded. */
+const options = { verbosity: 0, useSystemFonts: false, fontExtraProperties: true, maxImageSize: 1 }
 /** As text, where pdf.js would otherwise expect maps in a binary form. */
 const eastAsianMaps = { BinaryDataFactory: EastAsianMaps, cMapPacked: false, useWorkerFetch: false }
 
-/** Text and filled-in fields by page; headings of the outline are sections. Pictures are not looked at. */
+/** Text, filled-in fields and annotations by page; headings of the outline are sections. Pictures are not looked at. */
 export async function parsePdf(bytes: Uint8Array): Promise<ParsedDocument> {
   const pdf = await openPdf(bytes)
   try {
     if (pdf.numPages > limits.pdfPages) {
       throw new UnreadableDocument(`This PDF has more than ${limits.pdfPages} pages. Split it up.`)
     }
-    return documentOf(await readPages(pdf))
+    const { pieces, warnings } = await readPages(pdf)
+    return { ...documentOf(pieces), ...(warnings.length > 0 && { warnings }) }
   } finally {
     await pdf.loadingTask.destroy()
   }
@@ -44,7 +43,7 @@ async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   try {
     // The reader takes the bytes over, so it gets its own.
     const own = new Uint8Array(bytes)
-    return await getDocumentProxy(own, { verbosity: 0, useSystemFonts: false, ...eastAsianMaps })
+    return await getDocumentProxy(own, { ...options, ...eastAsianMaps })
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException') {
       throw new UnreadableDocument('This PDF is protected by a password. Upload it without one.', error)
@@ -53,19 +52,24 @@ async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   }
 }
 
-async function readPages(pdf: Pdf): Promise<Piece[]> {
+async function readPages(pdf: Pdf): Promise<{ pieces: Piece[]; warnings: string[] }> {
   const outline = await readOutline(pdf)
+  const reading = await readingOf(pdf)
   const fields = filledFields(Object.values((await orNothing(pdf.getFieldObjects())) ?? {}).flat())
   const pieces: Piece[] = []
   const lostFonts = new Set<string>()
+  const pictures: number[] = []
   let [characters, read, lost] = [0, 0, 0]
+  let isHidden = false
   let section: string | undefined
   for (let page = 1; page <= pdf.numPages; page++) {
-    const drawn = await readPage(pdf, page)
-    const text = drawn.text + (fields.get(page) ?? '')
+    const drawn = await readPage(pdf, page, reading)
+    const text = drawn.text + (fields.get(page) ?? '') + drawn.annotations
     characters += text.length
     read += lengthOf(text)
     lost += drawn.lost
+    isHidden ||= drawn.isHidden
+    if (drawn.isPicture) pictures.push(page)
     for (const font of drawn.fonts) lostFonts.add(font)
     if (characters > limits.characters) throw tooMuchText()
     const titles = outline.filter(entry => entry.page === page).map(entry => entry.title)
@@ -83,49 +87,32 @@ async function readPages(pdf: Pdf): Promise<Piece[]> {
       'This PDF holds no text that can be read: it seems to be a scan, or its fonts do not tell which letters they draw. Run text recognition (OCR) on it and upload the result.',
     )
   }
-  return pieces
+  const attachments = ((await orNothing(pdf.getAttachments())) as Map<string, Attachment> | null) ?? new Map()
+  const files = [...attachments.values().map(({ filename }) => filename)]
+  const warnings = [
+    pictures.length > 0 &&
+      `No text was found on pages that show something: ${namesIn(pictures.map(String))}. If they are scans, run text recognition (OCR) on the file and upload the result.`,
+    lostFonts.size > 0 &&
+      `Text was left out whose fonts do not tell which letters they draw: ${namesIn(lostFonts)}.`,
+    isHidden &&
+      `Text on layers that are switched off was not read${reading.hidden.length > 0 ? `: ${namesIn(reading.hidden)}` : ''}.`,
+    files.length > 0 &&
+      `Attached files were not read: ${namesIn(files)}. Upload those that count as files of their own.`,
+  ].filter(warning => warning !== false)
+  return { pieces, warnings }
+}
+
+/** As pdf.js reports it. */
+interface Attachment {
+  filename: string
 }
 
 const maxNamed = 5
 
-function namesIn(fonts: ReadonlySet<string>): string {
-  const names = [...fonts]
+function namesIn(list: Iterable<string>): string {
+  const names = [...list]
   const others = names.length - maxNamed
   return names.slice(0, maxNamed).join(', ') + (others > 0 ? ` and ${others} more` : '')
-}
-
-interface DrawnPage {
-  /** Ends in a blank line; empty for a page without text. */
-  text: string
-  /** How much is left out, being rubbish. */
-  lost: number
-  /** Names of the fonts that drew it. */
-  fonts: string[]
-}
-
-/** The names that a page's fonts have in the PDF, without the mark of a subset. Drawing is prepared to learn them. */
-async function fontNames(page: PdfPage): Promise<(font: string) => string> {
-  await orNothing(page.getOperatorList())
-  return font => {
-    const { name = 'a font without a name' } = page.commonObjs.has(font)
-      ? (page.commonObjs.get(font) as { name?: string })
-      : {}
-    return name.replace(/^[A-Z]{6}\+/, '').slice(0, 100)
-  }
-}
-
-async function readPage(pdf: Pdf, number: number): Promise<DrawnPage> {
-  try {
-    const page = await pdf.getPage(number)
-    const { items, styles } = await page.getTextContent()
-    const drawn = items.filter(item => 'str' in item)
-    const nameOf = needsNames(drawn) ? await fontNames(page) : () => ''
-    const { legible, lost, fonts } = withoutRubbish(drawn, nameOf)
-    page.cleanup()
-    return { text: pageText(legible, fontName => styles[fontName]?.vertical ?? false), lost, fonts }
-  } catch (error) {
-    throw new UnreadableDocument(`Page ${number} of this PDF is damaged.`, error)
-  }
 }
 
 async function readOutline(pdf: Pdf): Promise<OutlineEntry[]> {

@@ -272,6 +272,136 @@ const tables: [string, PlacedText[], string][] = [
   ],
 ]
 
+const stock = [
+  ['Lamp', 'Price', 'Stock'],
+  ['Brass', '40.50', '7'],
+  ['Glass', '100.00', '12'],
+  ['Tin', '8.25', '150'],
+]
+const stockColumns = [50, 200, 350]
+const stockRows = stock.map(row => row.join('\t')).join('\n')
+const textAbove = [
+  'The lamps that the keeper of the tower has in store are listed here with their prices, as',
+  'they were counted by',
+]
+
+/** Lines that stand around a table, whose first row is at 700. */
+const surroundings: [string, PlacedText[]][] = [
+  ['a heading over its first column', [{ text: 'Lamps in store', x: 50, y: 714 }]],
+  [
+    'a heading that ends in its second column',
+    [{ text: 'Lamps that the keeper has in store', x: 50, y: 714 }],
+  ],
+  [
+    'a heading that ends in its third column',
+    [{ text: 'Lamps that the keeper of the tower at the coast has in store', x: 50, y: 714 }],
+  ],
+  [
+    'a heading over all columns',
+    [{ text: 'Lamps that the keeper of the tower at the coast has in store in spring', x: 50, y: 714 }],
+  ],
+  ['a large heading', [{ text: 'Lamps in the store of the tower', x: 50, y: 720, size: 16 }]],
+  ['a caption in the middle', [{ text: 'Table 3. Lamps in the store', x: 150, y: 714 }]],
+  ['a caption beyond a blank line', [{ text: 'Table 3. Lamps in the store of the tower', x: 50, y: 728 }]],
+  [
+    'a paragraph that ends in its first column',
+    [...textAbove, 'hand.'].map((text, line) => ({ text, x: 50, y: 742 - line * 14 })),
+  ],
+  [
+    'a paragraph that ends in its second column',
+    textAbove.map((text, line) => ({
+      text: line === 1 ? `${text} the keeper.` : text,
+      x: 50,
+      y: 728 - line * 14,
+    })),
+  ],
+  [
+    'a paragraph that ends in its third column',
+    textAbove.map((text, line) => ({
+      text: line === 1 ? `${text} the keeper himself on the first day of spring.` : text,
+      x: 50,
+      y: 728 - line * 14,
+    })),
+  ],
+  [
+    'a header with a gap',
+    [
+      { text: 'Journal of Lamps and Towers', x: 50, y: 714 },
+      { text: 'Page 7', x: 400, y: 714 },
+    ],
+  ],
+  [
+    'a header far above, with a gap',
+    [
+      { text: 'Journal of Lamps and Towers', x: 50, y: 800 },
+      { text: 'Page 7', x: 400, y: 800 },
+    ],
+  ],
+  ['a note below over two columns', [{ text: 'Prices are those of the keeper.', x: 50, y: 644 }]],
+  [
+    'a note below over all columns',
+    [{ text: 'Prices are those of the keeper of the tower, and go without any tax.', x: 50, y: 644 }],
+  ],
+  [
+    'lines above and below',
+    [
+      { text: 'Lamps that the keeper has in store', x: 50, y: 714 },
+      { text: 'Prices are those of the keeper.', x: 50, y: 644 },
+    ],
+  ],
+]
+
+test.each(surroundings)('a table keeps its rows beside %s', async (_name, around) => {
+  for (const [drawing, drawn] of drawings.slice(0, 5)) {
+    const { text } = await parsePdf(makeDrawnPdf(drawn([...table(stock, stockColumns, 700), ...around])))
+    expect(text, drawing).toContain(stockRows)
+    for (const line of around) expect(text, drawing).toContain(line.text)
+  }
+})
+
+test.each<[string, string[][]]>([
+  [
+    'a line over two columns between its rows',
+    [...stock.slice(0, 2), ['Lamps that burn the oil of olives', '', ''], ...stock.slice(2)],
+  ],
+  [
+    'a cell over two columns',
+    [...stock.slice(0, 2), ['Lamps that burn the oil of olives', '', '3'], ...stock.slice(2)],
+  ],
+  [
+    'names that are equally long',
+    [
+      ['Name of a lamp', 'Price'],
+      ['Lamp of red brass', '40.50'],
+      ['Lamp of old glass', '100.00'],
+      ['Lamp of thin tin.', '8.25'],
+      ['Lamp of pure gold', '900.00'],
+    ],
+  ],
+  [
+    'names and notes that are equally long',
+    [
+      ['Name of a lamp', 'Price', 'Note on its use'],
+      ['Lamp of red brass', '40.50', 'burns all the night'],
+      ['Lamp of old glass', '100.00', 'burns till midnight'],
+      ['Lamp of thin tin.', '8.25', 'burns for one hour.'],
+      ['Lamp of pure gold', '900.00', 'burns day and night'],
+    ],
+  ],
+])('a table keeps its rows with %s', async (_name, rows) => {
+  const expected = rows.map(row => row.filter(cell => cell !== '').join('\t'))
+  for (const heading of [
+    'Lamps',
+    'Lamps that the keeper has in store',
+    'Lamps that the keeper of the tower at the coast has',
+  ]) {
+    const { text } = await parsePdf(
+      makeDrawnPdf([{ text: heading, x: 50, y: 714 }, ...table(rows, stockColumns, 700)]),
+    )
+    expect(text.trim().split('\n'), heading).toEqual([heading, ...expected])
+  }
+})
+
 describe('the words of a page are read in their order', () => {
   test.each(pages)('%s', async (_name, texts) => {
     const source = texts.flatMap(({ text }) => text.split(' '))

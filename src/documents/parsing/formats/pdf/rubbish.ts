@@ -14,6 +14,13 @@ const vowels = /[aeiouyæœøı]/g
 const minVowels = 0.22
 const minLetters = 150
 
+/** The same for letters that stand alone, of fonts that do not name them. */
+const [fewLetters, fewVowels, sampleLength] = [4, 0.28, 500]
+/** Letters that few languages have more than a few of. */
+const rare = /[\u0180-\u036f]/g
+/** The numbers of signs, as other programs write them in the place of letters. */
+const glyphNumbers = /\(cid:\d+\)|\/[A-Za-z]{1,3}\d{1,5}(?!\w)/g
+
 /** Signs and letters that East Asian fonts hardly draw, but that stand at the places of their letters in other encodings. */
 const foreign =
   /[\u0080-\u024f\u02c6-\u02dd\u2010-\u2024\u2026-\u203a\u2044\u20a0-\u20cf\u2100-\u2122\u2202-\u2265\ufb00-\ufb06]/gu
@@ -30,10 +37,24 @@ function textsOf(items: readonly TextItem[]): { font: string; text: string }[] {
   return [...fonts].map(([font, drawn]) => ({ font, text: drawn.map(({ str }) => str).join(' ') }))
 }
 
+/** A font as pdf.js reports it; of the facts, some may be absent. */
+export interface Font {
+  name?: string
+  vertical?: boolean
+  fontMatrix?: readonly number[]
+  composite?: boolean
+  /** A range instead of a map where the codes themselves are taken for Unicode. */
+  toUnicode?: object
+  /** Names of signs by their codes. */
+  differences?: readonly string[] | Map<number, string>
+}
+
 /** Without the fonts that draw rubbish, how much they draw, and which they are. */
-export function withoutRubbish(items: readonly TextItem[], nameOf: (font: string) => string) {
+export function withoutRubbish(items: readonly TextItem[], fontOf: (fontName: string) => Font) {
   const isLost = ({ font, text }: { font: string; text: string }) =>
-    isRubbish(text) || (isForeign(text) && eastAsianNames.test(nameOf(font)))
+    isRubbish(text) ||
+    (isForeign(text) && eastAsianNames.test(nameOf(fontOf(font)))) ||
+    (numbersSigns(fontOf(font)) && isDoubtful(text))
   const rubbish = new Map(
     textsOf(items)
       .filter(isLost)
@@ -42,13 +63,48 @@ export function withoutRubbish(items: readonly TextItem[], nameOf: (font: string
   return {
     legible: items.filter(item => !rubbish.has(item.fontName)),
     lost: rubbish.values().reduce((sum, text) => sum + lengthOf(text), 0),
-    fonts: Array.from(rubbish.keys(), nameOf),
+    fonts: Array.from(rubbish.keys(), font => nameOf(fontOf(font))),
   }
 }
 
-/** Whether the names of the fonts decide on a text, or are to be reported. */
-export function needsNames(items: readonly TextItem[]): boolean {
-  return textsOf(items).some(({ text }) => isRubbish(text) || isForeign(text))
+/** The fonts that decide on a text, or are to be reported. */
+export function fontsInDoubt(items: readonly TextItem[]): string[] {
+  const doubtful = textsOf(items).filter(({ text }) => isRubbish(text) || isForeign(text) || isDoubtful(text))
+  return doubtful.map(({ font }) => font)
+}
+
+/** The name in the PDF, without the mark of a subset. */
+function nameOf({ name = 'a font without a name' }: Font): string {
+  return name.replace(/^[A-Z]{6}\+/, '').slice(0, 100)
+}
+
+/** Whether a font has numbers for its signs alone, so that nothing says which letters they are. */
+function numbersSigns({ composite = false, toUnicode = {}, differences = [] }: Font): boolean {
+  if (composite) return 'firstChar' in toUnicode
+  const names = [...differences.entries()].filter(([, name]) => name && !/^(?:\.notdef|space)$/.test(name))
+  const numbers = names.filter(([code, name]) => {
+    const number = /^(?:[A-Za-z]{1,2}|cid|gid|glyph|index)[.:_]?(\d+)$/.exec(name)?.[1]
+    return number !== undefined && Number(number) !== code && Number.parseInt(number, 16) !== code
+  })
+  return numbers.length * 2 > names.length
+}
+
+/** Whether a text would be that of no language, were it not so short, or names and codes. */
+function isDoubtful(whole: string): boolean {
+  const text = whole.slice(0, sampleLength)
+  const characters = count(text, /\S/gu)
+  const { share, length } = vowelsIn(text.match(/\p{sc=Latin}/gu) ?? [])
+  return (
+    (text.match(strange) ?? []).length > 0 ||
+    (length >= fewLetters && share < fewVowels) ||
+    (characters >= fewLetters && count(text, /\p{L}/gu) < characters / 2) ||
+    count(text, rare) > characters * maxForeign
+  )
+}
+
+function vowelsIn(letters: readonly string[]): { share: number; length: number } {
+  const plain = normalizedText(letters.join('').toLowerCase(), 'NFD').replace(/\p{M}/gu, '')
+  return { share: count(plain, vowels) / plain.length, length: plain.length }
 }
 
 function isForeign(text: string): boolean {
@@ -65,9 +121,9 @@ function isRubbish(text: string): boolean {
   const characters = count(text, /\S/gu)
   const strangers = count(text, strange)
   if (strangers > characters / 2 || strangers > characters * maxStrange + fewStrange) return true
-  const inWords = (text.match(words) ?? []).join('').toLowerCase()
-  const letters = normalizedText(inWords, 'NFD').replace(/\p{M}/gu, '')
-  return letters.length > minLetters && count(letters, vowels) < letters.length * minVowels
+  if ((text.match(glyphNumbers) ?? []).join('').length > characters / 2) return true
+  const { share, length } = vowelsIn(text.match(words) ?? [])
+  return length > minLetters && share < minVowels
 }
 
 /** How many characters, of which one and the same again and again is a leader, and counts once. */

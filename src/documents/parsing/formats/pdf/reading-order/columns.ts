@@ -71,12 +71,7 @@ function isOfNumbers({ cells, columns }: Grid, column: number): boolean {
 function isRunningText({ lines, width }: Column): boolean {
   const full = lines.filter(({ runs, size }, index) => {
     const next = lines[index + 1]?.runs
-    return (
-      next !== undefined &&
-      widthOf(runs) > size * minLineLength &&
-      isFull(runs, next, width) &&
-      !textOf(runs).includes('\t')
-    )
+    return next !== undefined && widthOf(runs) > size * minLineLength && isFull(runs, next, width)
   })
   return full.length >= (lines.length - 1) / 2
 }

@@ -1,3 +1,4 @@
+import { isFromRight, logicalText } from './direction.ts'
 import type { Run } from './runs.ts'
 
 /** Runs that stand beside one another, in the order in which they stand. */
@@ -26,7 +27,8 @@ export function joined(runs: readonly Run[]): Run[] {
   for (const run of runs) {
     const last = found.at(-1)
     if (previous !== undefined && last !== undefined && isNext(previous, run)) {
-      last.text += separator(previous, run) + run.text
+      const parts = [last.text, separator(previous, run), run.text]
+      last.text = (run.isMirrored ? parts.reverse() : parts).join('')
       last.end = run.end
       if (run.size > last.size) Object.assign(last, { base: run.base, size: run.size })
     } else found.push({ ...run })
@@ -37,13 +39,7 @@ export function joined(runs: readonly Run[]): Run[] {
 
 function isNext(previous: Run, run: Run): boolean {
   const gap = Math.abs(run.start - previous.end) / Math.max(run.size, previous.size)
-  return (
-    gap < widestSpace &&
-    run.end > previous.end &&
-    !run.isOpposite &&
-    !previous.isOpposite &&
-    isBeside(previous, run)
-  )
+  return gap < widestSpace && run.end > previous.end && isBeside(previous, run)
 }
 
 /** From top to bottom. */
@@ -68,28 +64,20 @@ function isBeside(one: Pick<Row, 'base' | 'size'>, run: Run): boolean {
   return Math.abs(run.base - one.base) <= rowTolerance * (large > 2 * small ? small : large)
 }
 
-/** The second drawing that makes letters bold is left out. */
-export function textOf(runs: readonly Run[]): string {
+/**
+ * In the order in which it is typed. The second drawing that makes letters bold is left out.
+ * @param isRightToLeft the direction of the paragraph
+ */
+export function textOf(runs: readonly Run[], isRightToLeft = runs[0]?.isMirrored ?? false): string {
   let text = ''
   let previous: Run | undefined
-  for (const run of withOppositesTurned(runs)) {
+  for (const run of runs[0]?.isMirrored ? runs.toReversed() : runs) {
     const isAgain = run.text === previous?.text && Math.abs(run.start - previous.start) < run.size * 0.3
     if (isAgain) continue
     text += previous === undefined ? run.text : separator(previous, run) + run.text
     previous = run
   }
-  return text
-}
-
-/** Words of a phrase that goes the other way, in the order in which the phrase goes. */
-function withOppositesTurned(runs: readonly Run[]): Run[] {
-  const phrases: Run[][] = []
-  for (const run of runs) {
-    const phrase = phrases.at(-1)
-    if (run.isOpposite && phrase?.[0]?.isOpposite) phrase.push(run)
-    else phrases.push([run])
-  }
-  return phrases.flatMap(phrase => phrase.reverse())
+  return isFromRight(text) || isRightToLeft ? logicalText(text, isRightToLeft) : text
 }
 
 function separator(one: Run, other: Run): string {

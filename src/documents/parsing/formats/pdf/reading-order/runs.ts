@@ -1,9 +1,10 @@
 import { normalizedText } from '#platform/normalized-text.ts'
+import { lettersOf } from './direction.ts'
 
 /** A run of characters on a page, as pdf.js reports it. */
 export interface TextItem {
+  /** Where it has letters that are written from the right, as it is seen from the left. */
   str: string
-  dir: string
   /** Matrix `[a, b, c, d, x, y]` from text to page; y grows upwards, in points. */
   transform: number[]
   width: number
@@ -21,8 +22,8 @@ export interface Run {
   base: number
   /** Of its font. */
   size: number
-  /** It goes against the direction of the page's other runs. */
-  isOpposite: boolean
+  /** The page's columns follow one another from right to left. */
+  isMirrored: boolean
 }
 
 /** Text in directions that differ by less belongs together: what scanners recognise is never quite straight. */
@@ -55,19 +56,20 @@ function angleOf({ transform: [a = 1, b = 0, c = 0, d = 1], isVertical }: Direct
 function runsOf(items: readonly DirectedItem[]): Run[] {
   const angle = items[0] === undefined ? 0 : angleOf(items[0])
   const [x, y] = [Math.cos(angle), Math.sin(angle)]
-  const isFromRight = items.filter(({ dir }) => dir === 'rtl').length * 2 > items.length
-  return items.map(({ str, dir, transform, width, height, isVertical }) => {
-    const [left = 0, up = 0] = transform.slice(4)
+  const { right, left } = lettersOf(items.map(({ str }) => str).join(' '))
+  const isMirrored = right > left
+  return items.map(({ str, transform, width, height, isVertical }) => {
+    const [across = 0, up = 0] = transform.slice(4)
     const [size, length] = isVertical ? [width, height] : [height, width]
-    const start = left * x + up * y
+    const start = across * x + up * y
     const end = start + (length || (str.length * size) / 2)
     return {
       text: str.replace(uprightMarks, mark => normalizedText(mark, 'NFKC')),
-      start: isFromRight ? -end : start,
-      end: isFromRight ? -start : end,
-      base: left * y - up * x,
+      start: isMirrored ? -end : start,
+      end: isMirrored ? -start : end,
+      base: across * y - up * x,
       size,
-      isOpposite: (dir === 'rtl') !== isFromRight,
+      isMirrored,
     }
   })
 }
