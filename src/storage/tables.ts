@@ -14,6 +14,7 @@ import { browserRecordingTables, browserTables } from './tables/browser.ts'
 import { calendarTables } from './tables/calendar.ts'
 import { channelTables } from './tables/channels.ts'
 import { chatTables } from './tables/chat.ts'
+import { chatFileTables } from './tables/chat-files.ts'
 import { contactAddressTables } from './tables/contact-addresses.ts'
 import { contactTables } from './tables/contacts.ts'
 import { crawlTables, pageTextTables } from './tables/crawls.ts'
@@ -83,6 +84,7 @@ export const agentTables = {
   '0032-authors': columnsOnly,
   '0033-mcp-approved': columnsOnly,
   '0034-turns': turnTables,
+  '0035-chat-files': chatFileTables,
   '0036-usage': columnsOnly,
   '0039-source-warnings': columnsOnly,
 }

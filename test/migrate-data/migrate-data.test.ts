@@ -68,7 +68,7 @@ it.each([
   expect(sums(there.stdout).length).toBeGreaterThan(20)
   expect(sums(back.stdout)).toEqual(sums(there.stdout))
 
-  expect(before).toMatchObject({ files: [true, true] })
+  expect(before).toMatchObject({ files: [true, true, true] })
   expect(before.found.map(contents => contents.length)).not.toContain(0)
   for (const place of [target, again])
     expect(await withPlace(place, storage => askAgent(storage, 'b'))).toEqual(before)
@@ -175,7 +175,9 @@ describe.each(kinds)('a copy on %s', kind => {
     expect(sums(again.stdout).length).toBeGreaterThan(10)
     expect(sums(whole.stdout)).toEqual(sums(again.stdout))
     for (const id of agents)
-      expect(await withPlace(target, storage => askAgent(storage, id))).toMatchObject({ files: [true, true] })
+      expect(await withPlace(target, storage => askAgent(storage, id))).toMatchObject({
+        files: [true, true, true],
+      })
     await using service = await startService(target)
     expect((await service.call('GET', '/readyz')).status).toBe(200)
   })
@@ -275,7 +277,8 @@ describe.each(kinds)('a copy on %s', kind => {
     await withPlace(target, async storage => {
       const agents = await storage.platform.selectFrom('agents').select('name').orderBy('id').execute()
       expect(agents[0]).toEqual({ name: 'Here' })
-      for (const id of ['a', 'b']) expect(await askAgent(storage, id)).toMatchObject({ files: [true, true] })
+      for (const id of ['a', 'b'])
+        expect(await askAgent(storage, id)).toMatchObject({ files: [true, true, true] })
     })
     await using service = await startService(target)
     expect((await service.call('GET', '/readyz')).status).toBe(200)

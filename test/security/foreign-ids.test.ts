@@ -71,8 +71,11 @@ async function fill(app: TestApp, agentId: string): Promise<Record<string, strin
     configuration: { url: 'https://example.com', method: 'GET' },
   }
   const { data } = await make(app, `${path}/tools`, tool)
+  const attached = await formOf([['file', new File(['Tides'], 'tides.txt')]])
+  const { body: file } = await app.call<{ id: string }>('POST', `${path}/chat/files`, attached)
   await app.service.infrastructure.runner.idle()
   return {
+    fileId: file.id,
     adminId: String((await make(app, `${path}/admins`, { email: 'a@example.com', role: 'owner' })).id),
     conversationId: message.conversationId,
     messageId: message.id,
@@ -155,6 +158,7 @@ it('no id of another agent leads to anything, and what it names stays as it is',
     { method: 'DELETE', rest: `/mcp?id=${serverId}` },
     { method: 'DELETE', rest: `/browser?id=${sessionId}` },
     { method: 'GET', rest: '/x402/own' },
+    { method: 'POST', rest: '/chat', body: { content: 'Hello', attachments: [{ id: ids.fileId }] } },
     { method: 'POST', rest: '/chat', body: { content: 'Hello', conversationId } },
     { method: 'POST', rest: '/workflows/execute', body: { workflow_id: workflowId } },
   ]

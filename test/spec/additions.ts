@@ -145,6 +145,21 @@ export const additions = [
     why: 'A call that a model may have been talked into runs once a person agrees.',
   },
   {
+    route: 'POST /api/agents/{id}/chat/files',
+    area: 'chat',
+    why: 'A console uploads files while their message is written.',
+  },
+  {
+    route: 'GET /api/agents/{id}/chat/files/{fileId}',
+    area: 'chat',
+    why: 'Readers of a conversation see its files.',
+  },
+  {
+    route: 'DELETE /api/agents/{id}/chat/files/{fileId}',
+    area: 'chat',
+    why: 'A sender takes a file back.',
+  },
+  {
     route: 'GET /api/agents/{id}/tools/{toolId}',
     area: 'tools',
     why: 'What was created can be read by its id.',

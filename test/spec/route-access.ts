@@ -108,6 +108,7 @@ const lines = {
     GET /api/agents/:id/payment-notifications
     GET /api/agents/:id/provider/cards
     GET /api/agents/:id/chat/models +chat
+    GET /api/agents/:id/chat/files/:fileId +chat
     GET /api/agents/:id/chat/tools
     GET /api/agents/:id/chat/approvals +chat
     GET /api/agents/:id/chat/conversations +chat
@@ -135,6 +136,8 @@ const lines = {
     POST /api/openai/v1/responses +chat
     POST /api/openai/v1/chat/completions +chat
     POST /api/agents/:id/chat +chat
+    POST /api/agents/:id/chat/files +chat
+    DELETE /api/agents/:id/chat/files/:fileId +chat
     POST /api/agents/:id/chat/messages/:messageId/regenerate +chat
     POST /api/agents/:id/chat/conversations +chat
     POST /api/agents/:id/chat/turns/:turnId/stop +chat

@@ -83,6 +83,7 @@ async function fillAgent(agent: OpenAgent, messages: number): Promise<void> {
   await fillTools(agent)
   await agent.db.insertInto('agent_facts').values({ name: 'colour', value: 'blue' }).execute()
   for (const id of ['manual', 'stories']) await addSource(agent, id)
+  await addChatFile(agent)
   await fillIndex(agent)
 }
 
@@ -180,6 +181,22 @@ async function addSource({ db, files }: OpenAgent, id: string): Promise<void> {
   await files.write(`file-of-${id}`, Readable.from([uploadOf(id)]))
 }
 
+async function addChatFile({ db, files }: OpenAgent): Promise<void> {
+  const row = {
+    id: 'file-of-message',
+    conversation_id: null,
+    message_id: 'm',
+    name: 'a.txt',
+    kind: 'document',
+  }
+  const stored = { mime_type: 'text/plain', size: 700_000, status: 'ready', progress: 0, error: null }
+  await db
+    .insertInto('chat_files')
+    .values({ ...row, ...stored, created_at: at, created_by: 'person:ada@example.com' })
+    .execute()
+  await files.write(row.id, Readable.from([uploadOf('message')]))
+}
+
 /** More than one part of what a database keeps. */
 function uploadOf(id: string): Buffer {
   return Buffer.alloc(700_000, `upload of ${id} \0\xff`)
@@ -245,11 +262,11 @@ export async function askAgent(storage: Storage, id: string) {
       ]),
     )
     const files = await Promise.all(
-      ['manual', 'stories'].map(source => readStoredFile(agent.files.locate(`file-of-${source}`))),
+      ['manual', 'stories', 'message'].map(source => readStoredFile(agent.files.locate(`file-of-${source}`))),
     )
     return {
       found: found.map(chunks => chunks.map(({ content }) => content)),
-      files: files.map((file, index) => uploadOf(['manual', 'stories'][index] ?? '').equals(file)),
+      files: files.map((file, index) => uploadOf(['manual', 'stories', 'message'][index] ?? '').equals(file)),
     }
   })
 }

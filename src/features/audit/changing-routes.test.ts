@@ -113,6 +113,7 @@ const others = [
   'reindexSource',
   'replaceSourceFile',
   'importContacts',
+  'deleteChatFile',
 ]
 
 it('each leaves one entry with an actor, in the transaction of the agent where it has one', async () => {
@@ -154,6 +155,13 @@ it('each leaves one entry with an actor, in the transaction of the agent where i
   await step('replaceSourceFile', () => app.call('PUT', `${source}/file`, newer))
   await step('reindexSource', () => app.call('POST', `${source}/reindex`))
   await step('deleteSource', () => app.call('DELETE', source))
+  const chat = `/api/agents/${agentId}/chat/files`
+  const sent = await app.call<{ id: string }>(
+    'POST',
+    chat,
+    await formOf([['file', new File(['x'], 'x.txt')]]),
+  )
+  await step('deleteChatFile', () => app.call('DELETE', `${chat}/${sent.body.id}`))
   const form = await formOf([['file', new File(['name,email\nA,a@x.org\nB,b@x.org\n'], 'c.csv')]])
   await step('importContacts', () => app.call('POST', `/api/agents/${agentId}/contacts/import`, form))
   expect(wrong).toEqual([])

@@ -258,15 +258,19 @@ it('no other route on an agent is open to it: a new one needs its cases above', 
   )
   const paths = open.map(({ method, url }) => `${method} ${url.replace('/api/agents/:id', '')}`)
   expect(paths.filter(path => !path.includes('/mcp/endpoint')).toSorted()).toEqual([
+    // The tests of files have their cases.
+    'DELETE /chat/files/:fileId',
     'GET /chat',
     'GET /chat/approvals',
     'GET /chat/conversations',
     'GET /chat/conversations/:conversationId/turn',
+    'GET /chat/files/:fileId',
     'GET /chat/models',
     'GET /events',
     'POST /chat',
     'POST /chat/approvals/:toolCallId',
     'POST /chat/conversations',
+    'POST /chat/files',
     'POST /chat/messages/:messageId/regenerate',
     'POST /chat/turns/:turnId/stop',
   ])

@@ -25,6 +25,9 @@ import { createConversationStarts } from './conversation-starts.ts'
 import { registerConversationRoutes, registerMessageRoutes } from './conversations.routes.ts'
 import type { ConversationsService } from './conversations.service.ts'
 import { createConversationsService } from './conversations.service.ts'
+import { registerFileRoutes } from './files/chat-files.routes.ts'
+import type { ChatFiles } from './files/chat-files.service.ts'
+import { createChatFiles, createRemoveUnusedJob, removeUnusedJobName } from './files/chat-files.service.ts'
 import { createMessageList } from './message-list.ts'
 import type { Asker } from './reach.ts'
 import { askerInMcpSession, sightOf } from './reach.ts'
@@ -42,6 +45,8 @@ export interface ChatFeature extends Feature {
   /** Whether the caller may see a conversation. */
   maySee(request: FastifyRequest, conversationId: string): Promise<boolean>
   answerOnce: ReturnType<typeof createAnswerOnce>
+  /** Receives files that are to be sent with messages. */
+  files: Pick<ChatFiles, 'receive' | 'discard'>
   /** For turns of conversations that are kept elsewhere. */
   planner: TurnPlanner
   running: Pick<Running, 'run'>
@@ -68,13 +73,14 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   const { settings, knowledge, callerSignal, toolsOf } = peers
   const lock = createConversationLock({ clock, holder: instanceId, leaseMs: configuration.leaseMs })
   const listMessages = createMessageList(infrastructure.searchWorkers)
-  const conversations = createConversationsService({ lock, listMessages })
-  const { maxConversations } = configuration
+  const conversations = createConversationsService({ lock, listMessages, transact })
+  const { maxConversations, maxUploadBytes } = configuration
+  const files = createChatFiles({ ...infrastructure, maxUploadBytes })
   const settingsOf = async (agentId: string) => (await settings.profileOf(agentId)).settings
   const starts = createConversationStarts({ ...infrastructure, lock, maxConversations, settingsOf })
   const maxIterations = configuration.chatMaxIterations
   const planner = createTurnPlanner({ ...infrastructure, settings, knowledge, toolsOf, maxIterations })
-  const questions = createQuestions({ ...infrastructure, planner, starts, lock })
+  const questions = createQuestions({ ...infrastructure, planner, starts, lock, files })
   const store = createAnswerStore({ lock, transact })
   const running = createRunning()
   const answering = createAnswering({ store, running, clock, log })
@@ -89,19 +95,22 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
     askerInMcpSession,
     maySee: (request, id) => conversations.has(request.agent.db, id, sightOf(request)),
     answerOnce,
+    files,
     planner,
     running,
     editMessage: conversations.editMessage,
     answerAlone: (...question) => answerAlone(planner, ...question),
     shorten: result => truncateResult(result, keptCharacters),
     routes(app) {
-      registerChatRoutes(app, { questions, answering, callerSignal })
+      registerChatRoutes(app, { questions, answering, callerSignal, files, maxUploadBytes })
+      registerFileRoutes(app, { files, maxUploadBytes })
       registerCatalogueRoutes(app, { modelsOf, toolsOf })
       registerApprovalRoutes(app, approvals)
       registerConversationRoutes(app, conversations, starts)
       registerMessageRoutes(app, conversations)
       registerTurnRoutes(app, turns)
     },
+    jobs: { [removeUnusedJobName]: createRemoveUnusedJob(infrastructure) },
     events: chatEvents,
     drain: running.close,
   }

@@ -16,12 +16,15 @@ import type { Questions } from './answering/questions.ts'
 import { streamAnswer } from './answering/stream-answer.ts'
 import {
   answerSchema,
+  messageForm,
   modelSchema,
   newMessageSchema,
   regenerateSchema,
   toolDescriptorSchema,
   toolListQuery,
 } from './chat.schema.ts'
+import { acceptMessageForms } from './files/chat-files.routes.ts'
+import type { ChatFiles } from './files/chat-files.service.ts'
 import { askerOf } from './reach.ts'
 import type { StreamEvent } from './stream-events.schema.ts'
 import { streamEventSchema } from './stream-events.schema.ts'
@@ -39,12 +42,16 @@ interface Dependencies {
   questions: Questions
   answering: Answering
   callerSignal: SignalOf
+  files: ChatFiles
+  maxUploadBytes: number
 }
 
 const limits = { area: 'chat', access: 'chatter', limit: 'chat' } as const
 const config = { ...limits, soldAs: '/chat', audit: 'exempt', chat: true } as const
 
-export function registerChatRoutes(app: App, { questions, answering, callerSignal }: Dependencies): void {
+export function registerChatRoutes(app: App, needs: Dependencies): void {
+  const { questions, answering, callerSignal } = needs
+
   /** Watches from the start whether the caller goes away, since accepting a question may take a while. */
   async function deliver(
     drafting: Promise<Draft>,
@@ -66,24 +73,33 @@ export function registerChatRoutes(app: App, { questions, answering, callerSigna
     return reply
   }
 
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/chat',
-    config: { ...config, operationId: 'sendMessage' },
-    schema: {
-      summary: 'Send a message and get the answer',
-      description: 'The answer is JSON or, with `stream`, a stream of events.',
-      tags: ['Chat'],
-      params: agentPath,
-      body: newMessageSchema,
-      response: answerResponse,
-      event: streamEventSchema,
-    },
-    handler: (request, reply) =>
-      deliver(questions.draftNew(request.params.id, request.body, askerOf(request)), request.body.stream, [
-        request,
-        reply,
-      ]),
+  // In a scope of its own, so that all other routes refuse forms.
+  void app.register((scope: App, _options, done) => {
+    acceptMessageForms(scope, needs)
+    scope.route({
+      method: 'POST',
+      url: '/api/agents/:id/chat',
+      config: { ...config, operationId: 'sendMessage' },
+      schema: {
+        summary: 'Send a message and get the answer',
+        description:
+          'The answer is JSON or, with `stream`, a stream of events. A form sends files with the message.',
+        tags: ['Chat'],
+        consumes: ['multipart/form-data'],
+        params: agentPath,
+        body: newMessageSchema,
+        form: messageForm,
+        json: newMessageSchema,
+        response: answerResponse,
+        event: streamEventSchema,
+      },
+      handler: (request, reply) =>
+        deliver(questions.draftNew(request.params.id, request.body, askerOf(request)), request.body.stream, [
+          request,
+          reply,
+        ]),
+    })
+    done()
   })
 
   app.route({

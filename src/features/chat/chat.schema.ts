@@ -48,11 +48,30 @@ export const toolResultSchema = Type.Object(
   { title: 'ToolResult' },
 )
 
+/** A file of a message, as its metadata name it. */
+export const attachmentSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    mime_type: Type.String({ description: 'By its content.' }),
+    size: Type.Integer({ description: 'In bytes, as stored.' }),
+    kind: Type.Enum(['image', 'document', 'other']),
+  },
+  { title: 'Attachment' },
+)
+export type Attachment = Static<typeof attachmentSchema>
+
+/** Files of one message. */
+export const maxAttachments = 10
+
 /** A web page that a tool has read for an answer. */
 const readPageSchema = Type.Object({ url: Type.String(), title: Type.String(), time })
 export type ReadPage = Static<typeof readPageSchema>
 
 const messageMetadataSchema = Type.Object({
+  attachments: Type.Optional(
+    Type.Array(attachmentSchema, { description: 'Files that were sent with the message.' }),
+  ),
   model: Type.Optional(Type.String()),
   aborted: Type.Optional(
     Type.Boolean({ description: 'The answer is incomplete: it is still being written or was interrupted.' }),
@@ -153,23 +172,48 @@ const turnOptions = {
 /** Characters; about 25,000 tokens. */
 export const messageLength = 100_000
 
-export const newMessageSchema = Type.Object({
-  content: Type.String({
-    minLength: 1,
-    maxLength: messageLength,
-    pattern: '\\S',
-    examples: ['What can you do?'],
-  }),
-  conversationId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-  autoRag: Type.Optional(
-    Type.Boolean({
-      default: true,
-      description: 'Search the sources for the message before the model answers.',
+export const newMessageSchema = Type.Object(
+  {
+    content: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: messageLength,
+        pattern: '\\S',
+        description: 'Required unless there are attachments.',
+      }),
+    ),
+    conversationId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    autoRag: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: 'Search the sources for the message before the model answers.',
+      }),
+    ),
+    ...turnOptions,
+    attachments: Type.Optional(
+      Type.Array(Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) }), {
+        maxItems: maxAttachments,
+        uniqueItems: true,
+        description: 'Files that POST chat/files has received from the same sender within the last 24 hours.',
+      }),
+    ),
+  },
+  { minProperties: 1, examples: [{ content: 'What can you do?' }] },
+)
+export type NewMessage = Static<typeof newMessageSchema>
+
+const { attachments: _attachments, ...formFields } = newMessageSchema.properties
+
+/** The same as a form, whose values are JSON but for texts. */
+export const messageForm = Type.Object({
+  ...formFields,
+  file: Type.Optional(
+    Type.Array(Type.String({ format: 'binary' }), {
+      maxItems: maxAttachments,
+      description: 'Files, each in a field of this name.',
     }),
   ),
-  ...turnOptions,
 })
-export type NewMessage = Static<typeof newMessageSchema>
 
 export const regenerateSchema = Type.Object(turnOptions)
 export type TurnOptions = Static<typeof regenerateSchema>

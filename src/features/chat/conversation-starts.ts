@@ -14,6 +14,7 @@ import type { Lock, TurnMark } from './conversation-lock.repository.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import type { BegunBy } from './conversations.repository.ts'
 import { evictConversations, insertConversation } from './conversations.repository.ts'
+import { removeFilesOf } from './files/chat-files.service.ts'
 
 const heldOnChannels = 1000
 
@@ -65,6 +66,11 @@ export function createConversationStarts(needs: Dependencies) {
     const own = Math.min(settings.conversations_max ?? maxConversations, maxConversations)
     const most = channel === undefined ? own : heldOnChannels
     const evicted = await evictConversations(transaction, most - 1, conversation)
+    await removeFilesOf(
+      transaction,
+      outbox,
+      evicted.map(({ id }) => id),
+    )
     const evictedAt = timestamp(clock)
     for (const { id, channel: evictedFrom } of evicted)
       await outbox.emit('conversation.evicted', {

@@ -47,7 +47,7 @@ export function registerConversationRoutes(
     answer: deletedSchema,
     handle: async ({ agent, params }) => ({
       success: true,
-      deleted: await conversations.remove(agent.db, params.conversationId),
+      deleted: await conversations.remove(agent, params.conversationId),
     }),
   })
 }
@@ -76,12 +76,12 @@ export function registerMessageRoutes(app: App, conversations: ConversationsServ
     answer: deletedSchema,
     handle: async ({ agent, query }) => ({
       success: true,
-      deleted: await conversations.clear(agent.db, query.conversationId),
+      deleted: await conversations.clear(agent, query.conversationId),
     }),
   })
   routes.remove('/messages/:messageId', {
     name: 'deleteMessage',
     summary: 'Delete a message',
-    handle: ({ agent, params }) => conversations.removeMessage(agent.db, params.messageId),
+    handle: ({ agent, params }) => conversations.removeMessage(agent, params.messageId),
   })
 }

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { AppError, notFound } from '#platform/errors.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
@@ -15,6 +16,7 @@ import {
   listConversations,
   refreshActivity,
 } from './conversations.repository.ts'
+import { removeFilesOf } from './files/chat-files.service.ts'
 import type { ListMessages } from './message-list.ts'
 import type { StoredMessage } from './messages.repository.ts'
 import {
@@ -37,22 +39,26 @@ const pageCharacters = 1_000_000
 interface Dependencies {
   lock: ConversationLock
   listMessages: ListMessages
+  transact: Transact
 }
 
 /** Conversations and their messages; answering is in answering/. */
-export function createConversationsService({ lock, listMessages }: Dependencies) {
+export function createConversationsService({ lock, listMessages, transact }: Dependencies) {
   /**
    * Deletes the messages of a conversation in portions, oldest first, so that other requests wait briefly; returns their number.
    * Once another request answers in it, it ends with CONVERSATION_LOCKED.
    */
-  async function empty(database: Database, conversationId: string): Promise<number> {
+  async function empty(agent: AgentHandle, conversationId: string): Promise<number> {
     for (let deleted = 0; ; await yieldToOthers()) {
-      const portion = await inTransaction(database, async transaction => {
+      const portion = await transact(agent, async (transaction, outbox) => {
         if (!(await hasConversation(transaction, conversationId, 'all'))) return 0
         await lock.requireUnlocked(transaction, conversationId)
         const portion = await deleteOldest(transaction, conversationId)
         if (portion > 0) await countDown(transaction, conversationId, portion)
-        else await refreshActivity(transaction, conversationId)
+        else {
+          await refreshActivity(transaction, conversationId)
+          await removeFilesOf(transaction, outbox, [conversationId])
+        }
         return portion
       })
       if (portion === 0) return deleted
@@ -60,11 +66,11 @@ export function createConversationsService({ lock, listMessages }: Dependencies)
     }
   }
 
-  async function clear(database: Database, conversationId: string | undefined): Promise<number> {
-    await inTransaction(database, transaction => lock.requireUnlocked(transaction, conversationId))
+  async function clear(agent: AgentHandle, conversationId: string | undefined): Promise<number> {
+    await inTransaction(agent.db, transaction => lock.requireUnlocked(transaction, conversationId))
     let deleted = 0
-    for (const id of conversationId === undefined ? await conversationIds(database) : [conversationId])
-      deleted += await empty(database, id)
+    for (const id of conversationId === undefined ? await conversationIds(agent.db) : [conversationId])
+      deleted += await empty(agent, id)
     return deleted
   }
 
@@ -74,9 +80,9 @@ export function createConversationsService({ lock, listMessages }: Dependencies)
     has: hasConversation,
 
     /** Deletes the conversation with its messages; returns the number of messages. */
-    async remove(database: Database, conversationId: string): Promise<number> {
-      const deleted = await clear(database, conversationId)
-      await inTransaction(database, async transaction => {
+    async remove(agent: AgentHandle, conversationId: string): Promise<number> {
+      const deleted = await clear(agent, conversationId)
+      await inTransaction(agent.db, async transaction => {
         await lock.requireUnlocked(transaction, conversationId)
         await deleteConversation(transaction, conversationId)
       })
@@ -86,14 +92,15 @@ export function createConversationsService({ lock, listMessages }: Dependencies)
     /** Deletes the messages of one conversation, or of all; the conversations stay. */
     clear,
 
-    removeMessage(database: Database, messageId: string): Promise<void> {
-      return inTransaction(database, async transaction => {
+    removeMessage(agent: AgentHandle, messageId: string): Promise<void> {
+      return transact(agent, async (transaction, outbox) => {
         const message = await findMessage(transaction, messageId)
         if (message === undefined) throw notFound('Message')
         await lock.requireUnlocked(transaction, message.conversationId)
         if (message.role === 'user') await markAnswerTo(transaction, message)
         await deleteMessage(transaction, messageId)
         await refreshActivity(transaction, message.conversationId)
+        await removeFilesOf(transaction, outbox, [message.conversationId])
       })
     },
 

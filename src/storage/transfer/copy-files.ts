@@ -19,7 +19,7 @@ export async function copyFiles(source: Place, target: Pick<Place, 'files'>): Pr
 }
 
 /**
- * Reads the files of all sources and returns their digest. `onFile` gets the content of each and has to read all of it.
+ * Reads the files of all sources and messages and returns their digest. `onFile` gets the content of each and has to read all of it.
  * A file that is missing, or stored elsewhere, is so on both sides and counts as missing; so does an empty one, since
  * databases store no part of it.
  */
@@ -29,10 +29,9 @@ export async function readFiles(
 ): Promise<Part> {
   const digest = createDigest('uploads')
   const missing: string[] = []
-  const selection = { table: 'sources', columns: ['file_path'], key: ['id'] as [string] }
-  for await (const page of readPages(db, { ...selection, where: sql`file_path is not null` }))
-    for (const { file_path } of page) {
-      const name = String(file_path)
+  for await (const page of readNames(db))
+    for (const value of page) {
+      const name = String(value)
       const content = await files.read(name)
       const sum = createSum()
       if (content !== undefined) await onFile(name, sum.pass(content))
@@ -43,6 +42,18 @@ export async function readFiles(
       }
     }
   return { ...digest.part(), missing }
+}
+
+/** Of the files of sources, then those of messages. */
+async function* readNames(db: AnyDatabase): AsyncGenerator<unknown[]> {
+  for (const [table, column] of [
+    ['sources', 'file_path'],
+    ['chat_files', 'id'],
+  ] as const) {
+    const where = sql`${sql.ref(column)} is not null`
+    for await (const page of readPages(db, { table, columns: [column], key: ['id'], where }))
+      yield page.map(row => row[column])
+  }
 }
 
 /** Hashes bytes as they pass. */

@@ -25,11 +25,12 @@ export function createAnswerOnce({ agentDatabases, conversations, questions, ans
     asker: Asker,
     client: AbortSignal,
   ): Promise<ChatMessage> => {
-    const { isStored, next } = await agentDatabases.use(agentId, async ({ db }) => {
+    const { isStored, next } = await agentDatabases.use(agentId, async handle => {
+      const { db } = handle
       const stored = await findMessage(db, message.id)
       const next = stored && (await findNext(db, stored))
       const isOvertaken = next?.role === 'user'
-      if (isOvertaken) await conversations.removeMessage(db, message.id)
+      if (isOvertaken) await conversations.removeMessage(handle, message.id)
       return { isStored: stored !== undefined && !isOvertaken, next }
     })
     if (next && isWholeAnswer(next)) return toPublic(next)

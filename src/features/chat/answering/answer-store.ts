@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Transact } from '#platform/jobs/jobs.ts'
-import { inTransaction } from '#platform/transactions/transaction.ts'
+import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { putApprovals } from '../approvals.repository.ts'
 import type { ChatEvents } from '../chat.events.ts'
@@ -8,6 +7,7 @@ import { originOf } from '../chat.events.ts'
 import type { ChatMessage } from '../chat.schema.ts'
 import type { ConversationEnd } from '../conversation-lock.repository.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
+import { removeFilesOf } from '../files/chat-files.service.ts'
 import type { PutMessage } from '../messages.repository.ts'
 import { deleteFollowing, putMessage } from '../messages.repository.ts'
 import type { Question } from './question.ts'
@@ -22,10 +22,14 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
   /** An answer replaces all that followed its question. */
   async function write(
     database: Kysely<AgentTables>,
+    outbox: Pick<Outbox, 'add'>,
     { isNew, userMessage }: Question,
     message: PutMessage,
   ): Promise<void> {
-    if (!isNew) await deleteFollowing(database, userMessage, message.id)
+    if (!isNew) {
+      await deleteFollowing(database, userMessage, message.id)
+      await removeFilesOf(database, outbox, [message.conversationId])
+    }
     await putMessage(database, message)
     await putApprovals(database, message)
   }
@@ -44,9 +48,9 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
 
     /** Stores an answer in the making, if there is something of it, and renews the lock; false if the lock is lost. */
     checkpoint(question: Question, message: ChatMessage | undefined): Promise<boolean> {
-      return inTransaction(question.agent.db, async transaction => {
+      return transact(question.agent, async (transaction, outbox) => {
         if (!(await lock.renew(transaction, question.lock, endOf(question, message)))) return false
-        if (message !== undefined) await write(transaction, question, message)
+        if (message !== undefined) await write(transaction, outbox, question, message)
         return true
       })
     },
@@ -56,7 +60,7 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
       return transact(question.agent, async (transaction, outbox) => {
         if (!(await lock.release(transaction, question.lock, endOf(question, message)))) return false
         if (message === undefined) return true
-        await write(transaction, question, message)
+        await write(transaction, outbox, question, message)
         const { id, conversationId, createdAt } = message
         await outbox.emit('message.sent', {
           agent_id: question.agent.agentId,

@@ -12,6 +12,7 @@ import type { NewMessage, TurnOptions } from '../chat.schema.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
 import type { ConversationStarts } from '../conversation-starts.ts'
 import { hasConversation } from '../conversations.repository.ts'
+import type { ChatFiles } from '../files/chat-files.service.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import { findMessage, insertMessage, readWindow } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
@@ -36,6 +37,7 @@ interface Dependencies {
   planner: TurnPlanner
   starts: ConversationStarts
   lock: ConversationLock
+  files: Pick<ChatFiles, 'forMessage' | 'attach'>
   transact: Transact<ChatEvents>
   clock: Clock
   ids: Ids
@@ -43,21 +45,24 @@ interface Dependencies {
 
 /** Checks questions and stores them in their conversations, locked, so that they can be answered. */
 export function createQuestions(needs: Dependencies) {
-  const { starts, lock, clock, ids } = needs
+  const { starts, lock, files, clock, ids } = needs
   const draft = createDrafts(needs)
 
   /** A new message of a user, in its conversation or a new one. */
   function draftNew(agentId: string, input: QuestionInput, asker: Asker): Promise<Draft> {
-    const { content, standingConversationId } = input
+    const { content = '', standingConversationId } = input
     const { channel, contactId, author, isOutsider } = asker
     return draft({
       ...{ agentId, asker, options: input },
-      find: async transaction => ({ conversationId: await currentConversation(transaction, input, asker) }),
-      async store(transaction, outbox, { conversationId: current }, { held, settings, turn }) {
+      find: async transaction => ({
+        conversationId: await currentConversation(transaction, input, asker),
+        attachments: await files.forMessage(transaction, input, asker),
+      }),
+      async store(transaction, outbox, { conversationId: current, attachments }, { held, settings, turn }) {
         const createdAt = timestamp(clock)
         const begun = {
           id: standingConversationId,
-          title: titleOf(content),
+          title: titleOf(content || attachments[0]?.name || ''),
           channel,
           author,
           at: createdAt,
@@ -69,8 +74,17 @@ export function createQuestions(needs: Dependencies) {
             : { lock: await lock.acquire(transaction, current, { messageAt: createdAt, held, turn }) }
         const { conversationId } = started.lock
         const said = userMessage(input.id ?? ids.record(), conversationId, content, createdAt)
-        const message = { ...said, created_by: author, ...(isOutsider && { metadata: { tainted: true } }) }
+        const metadata = {
+          ...(isOutsider && { tainted: true }),
+          ...(attachments.length > 0 && { attachments }),
+        }
+        const message = {
+          ...said,
+          created_by: author,
+          ...(Object.keys(metadata).length > 0 && { metadata }),
+        }
         const sequence = await insertMessage(transaction, message)
+        await files.attach(transaction, outbox, attachments, { conversationId, messageId: message.id })
         const own = { agent_id: agentId, message_id: message.id, conversation_id: conversationId }
         const received = { ...own, created_at: createdAt, ...originOf({ channel, contactId }) }
         await outbox.emit('message.received', received)

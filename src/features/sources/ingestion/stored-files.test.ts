@@ -109,7 +109,7 @@ describe('a file that a process stored and then died', () => {
     const begin = () =>
       agentDatabases.use('default', async agent => {
         const begun = service.beginUpload(agent)
-        await begun.store(Readable.from([Buffer.from('Half of a sentence')]))
+        await begun.store(Readable.from([Buffer.from('Half of a sentence')]), 'half.txt')
         return begun
       })
     const jobs = () =>

@@ -8,9 +8,10 @@ import { AppError, invalid } from '../../errors.ts'
 import { orAborted } from '../../or-aborted.ts'
 import type { App } from '../app.ts'
 
-/** A form with at most one file, which has been stored. */
+/** A form whose files have been stored. */
 export interface Form {
   fields: Record<string, string>
+  /** The last one, if there are several. */
   file: ReceivedFile | undefined
 }
 
@@ -24,17 +25,19 @@ export interface ReceivedFile {
 export interface FormOptions {
   file: UploadTarget
   maxBytes: number
+  /** 1 unless given. */
+  maxFiles?: number
   /** Throws if a file with this name is not wanted; called before the file is read. */
-  acceptName(name: string): void
+  acceptName(name: string, field: string): void
   /** Aborts when the form is no longer wanted; what has arrived of it is then refused for the signal's reason. */
   signal: AbortSignal
 }
 
-/** Where the file of a form goes. */
+/** Where the files of a form go. */
 export interface UploadTarget {
-  /** Called with one file at most; throws what the stream throws. */
-  store(content: Readable): Promise<void>
-  /** Called when the form is not accepted, also when nothing was stored. Must not throw. */
+  /** Called with one file at a time; throws what the stream throws. */
+  store(content: Readable, name: string): Promise<void>
+  /** Called once when the form is not accepted, also when nothing was stored. Must not throw. */
   discard(): Promise<void>
 }
 
@@ -56,7 +59,7 @@ export async function readForm(request: FastifyRequest, options: FormOptions): P
     // Most clients send to the end before they read the answer, which then has to find them still connected.
     request.raw.unpipe().resume()
     await options.file.discard()
-    throw options.signal.aborted ? options.signal.reason : translate(error)
+    throw options.signal.aborted ? options.signal.reason : translate(error, options)
   }
 }
 
@@ -78,7 +81,7 @@ const malformed: Complaint = [
 ]
 
 /** The parser's complaints become the caller's; other failures, such as of the storage, stay as they are. */
-function translate(error: unknown): unknown {
+function translate(error: unknown, { maxFiles = 1 }: FormOptions): unknown {
   if (!(error instanceof Error)) return error
   const known = 'code' in error ? parserCodes[String(error.code)] : undefined
   // Complaints about the form's syntax have neither a code nor a class of their own.
@@ -86,13 +89,14 @@ function translate(error: unknown): unknown {
   const complaint = known ?? (isSyntax ? malformed : undefined)
   if (complaint === undefined) return error
   const [code, message, field = 'body'] = complaint
-  const details = code === 'VALIDATION_ERROR' ? { field, issue: message } : {}
-  return new AppError(code, message, { details, cause: error })
+  const issue = field === 'file' && maxFiles > 1 ? `Send at most ${maxFiles} files at a time.` : message
+  const details = code === 'VALIDATION_ERROR' ? { field, issue } : {}
+  return new AppError(code, issue, { details, cause: error })
 }
 
 async function readParts(request: FastifyRequest, options: FormOptions): Promise<Form> {
   const form: Form = { fields: {}, file: undefined }
-  const parts = request.parts({ limits: { fileSize: options.maxBytes } })
+  const parts = request.parts({ limits: { fileSize: options.maxBytes, files: options.maxFiles ?? 1 } })
   const next = () => orAborted(parts.next(), options.signal)
   for (let { done, value: part } = await next(); !done; { done, value: part } = await next()) {
     if (part.type === 'file') form.file = await receive(part, options)
@@ -107,9 +111,9 @@ function textOf(value: unknown): string {
 }
 
 /** An error of the storage is not the form's fault, however plain an error it is. */
-async function store(content: Readable, target: UploadTarget): Promise<void> {
+async function store(content: Readable, name: string, target: UploadTarget): Promise<void> {
   try {
-    await target.store(content)
+    await target.store(content, name)
   } catch (error) {
     if (error === content.errored || error instanceof AppError) throw error
     throw new AppError('INTERNAL_ERROR', 'The file could not be stored.', { cause: error })
@@ -122,8 +126,8 @@ async function receive(
 ): Promise<ReceivedFile> {
   const name = part.filename ?? ''
   if (name === '') throw invalid(part.fieldname, 'has no file name')
-  acceptName(name)
-  await store(addAbortSignal(signal, part.file), file)
+  acceptName(name, part.fieldname)
+  await store(addAbortSignal(signal, part.file), name, file)
   if (part.file.truncated)
     throw new AppError(
       'PAYLOAD_TOO_LARGE',

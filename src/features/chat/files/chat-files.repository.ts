@@ -1,0 +1,89 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { AgentTables } from '#storage/tables.ts'
+import { reachedConversations } from '../conversations.repository.ts'
+import type { Reach } from '../reach.ts'
+import { authorsIn } from '../reach.ts'
+
+type Database = Kysely<AgentTables>
+export type FileRow = Selectable<AgentTables['chat_files']>
+
+/** A file that a caller may see: a sent one with its message, one that is not sent yet by its sender. */
+export async function findFile(
+  database: Database,
+  id: string,
+  { sight, author }: { sight: Reach; author: string },
+): Promise<FileRow | undefined> {
+  return await database
+    .selectFrom('chat_files')
+    .selectAll()
+    .where('id', '=', id)
+    .where('status', '!=', 'receiving')
+    .where(({ or, and, eb, exists, selectFrom }) =>
+      or([
+        and([eb('message_id', 'is', null), eb('created_by', 'in', authorsIn({ author }))]),
+        and([
+          eb('conversation_id', 'in', reachedConversations(database, sight).select('id')),
+          exists(selectFrom('messages').whereRef('messages.id', '=', 'message_id').select('messages.id')),
+        ]),
+      ]),
+    )
+    .executeTakeFirst()
+}
+
+/** Those of the ids that this sender may send with this message: received since then, and in no other message. */
+export async function findSendable(
+  database: Database,
+  ids: readonly string[],
+  { author, since, messageId = '' }: { author: string; since: string; messageId?: string | undefined },
+): Promise<FileRow[]> {
+  return await database
+    .selectFrom('chat_files')
+    .selectAll()
+    .where('id', 'in', ids)
+    .where('created_by', '=', author)
+    .where('created_at', '>', since)
+    .where('status', '!=', 'receiving')
+    .where(({ or, eb }) => or([eb('message_id', 'is', null), eb('message_id', '=', messageId)]))
+    .execute()
+}
+
+/** The number of those that were free to be sent. */
+export async function markSent(
+  database: Database,
+  ids: readonly string[],
+  { conversationId, messageId }: { conversationId: string; messageId: string },
+): Promise<number> {
+  const { numUpdatedRows } = await database
+    .updateTable('chat_files')
+    .set({ conversation_id: conversationId, message_id: messageId })
+    .where('id', 'in', ids)
+    .where(({ or, eb }) => or([eb('message_id', 'is', null), eb('message_id', '=', messageId)]))
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+export async function hasFiles(database: Database, conversationIds: readonly string[]): Promise<boolean> {
+  if (conversationIds.length === 0) return false
+  const files = database.selectFrom('chat_files').select('id').where('conversation_id', 'in', conversationIds)
+  return (await files.limit(1).executeTakeFirst()) !== undefined
+}
+
+/** Ids of files whose message is gone, and of those that were not sent since the time of their receipt. */
+export async function findUnused(database: Database, receivedBefore: string): Promise<string[]> {
+  const rows = await database
+    .selectFrom('chat_files')
+    .select('id')
+    .where(({ or, and, eb, not, exists, selectFrom }) =>
+      or([
+        and([eb('message_id', 'is', null), eb('created_at', '<', receivedBefore)]),
+        and([
+          eb('message_id', 'is not', null),
+          not(
+            exists(selectFrom('messages').whereRef('messages.id', '=', 'message_id').select('messages.id')),
+          ),
+        ]),
+      ]),
+    )
+    .execute()
+  return rows.map(({ id }) => id)
+}

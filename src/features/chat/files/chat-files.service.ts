@@ -1,0 +1,241 @@
+import { Readable } from 'node:stream'
+import type { Kysely } from 'kysely'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { AppError, conflict, invalid, required } from '#platform/errors.ts'
+import type { ChangeContext, JobHandler, Outbox } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { Attachment } from '../chat.schema.ts'
+import type { Asker, Reach } from '../reach.ts'
+import type { FileRow } from './chat-files.repository.ts'
+import { findFile, findSendable, findUnused, hasFiles, markSent } from './chat-files.repository.ts'
+import type { ChatFile } from './chat-files.schema.ts'
+import { headBytes, kindOf } from './file-kind.ts'
+import { withoutMetadata } from './image.ts'
+
+type Database = Kysely<AgentTables>
+
+const hourMs = 60 * 60_000
+/** How long a file may wait for its message. An hour later it is removed: no message can take it meanwhile. */
+const unsentMs = 24 * hourMs
+/** Of an image, in bytes. */
+const maxImageBytes = 5 * 1024 * 1024
+const maxNameLength = 300
+
+export const removeUnusedJobName = 'chat-files.remove-unused'
+const jobKey = (id: string) => `chat-file:${id}`
+
+export interface NewFile {
+  /** The sender's name for it. */
+  name: string
+  content: Readable | Uint8Array
+  /** Identity of the sender, who alone may send the file with a message. */
+  author: string
+  /** In which it will be sent. */
+  conversationId?: string
+}
+
+interface Dependencies extends ChangeContext {
+  maxUploadBytes: number
+}
+
+/** Files of chat messages. */
+export function createChatFiles(needs: Dependencies) {
+  const { transact, clock, ids, maxUploadBytes } = needs
+  const remove = createRemove(needs)
+  return {
+    /**
+     * Receives a file that is to be sent with a message.
+     * @throws AppError `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`, `VALIDATION_ERROR`, with what to do.
+     */
+    async receive(agent: AgentHandle, { content, author, ...given }: NewFile): Promise<ChatFile> {
+      const name = storableName(given.name)
+      const { kind, mimeType, parts } = await examine(content, name, maxUploadBytes)
+      const id = ids.record()
+      const row = {
+        ...{ id, name, kind, mime_type: mimeType, size: 0, status: 'receiving', progress: 0, error: null },
+        ...{ conversation_id: given.conversationId ?? null, message_id: null },
+        ...{ created_at: timestamp(clock), created_by: author },
+      }
+      await transact(agent, async (transaction, outbox) => {
+        await transaction.insertInto('chat_files').values(row).execute()
+        const runAt = clock.now() + unsentMs + hourMs
+        await outbox.add({ name: removeUnusedJobName, key: jobKey(id), payload: {}, runAt })
+      })
+      try {
+        const counted = { size: 0 }
+        await agent.files.write(id, Readable.from(count(parts, counted), { objectMode: false }))
+        const stored = { size: counted.size, status: 'ready' }
+        await agent.db.updateTable('chat_files').set(stored).where('id', '=', id).execute()
+        return toPublic({ ...row, ...stored })
+      } catch (error) {
+        // If this fails, the job does it.
+        await remove(agent, id).catch(() => {})
+        throw error
+      }
+    },
+
+    /** @throws AppError `NOT_FOUND` if there is none that the caller may see. */
+    async find(agent: AgentHandle, id: string, caller: { sight: Reach; author: string }): Promise<ChatFile> {
+      return toPublic(required(await findFile(agent.db, id, caller), 'File'))
+    },
+
+    remove,
+
+    /** Removes those that were not sent. Must not throw: what is left, the job removes. */
+    async discard(agent: AgentHandle, fileIds: readonly string[], author: string): Promise<void> {
+      if (fileIds.length === 0) return
+      const unsent = await findSendable(agent.db, fileIds, { author, since: '' }).catch(() => [])
+      for (const { id } of unsent) await remove(agent, id).catch(() => {})
+    },
+
+    /** The files that a message is to have, in order. @throws AppError `NOT_FOUND` if one is not the sender's to send. */
+    async forMessage(
+      database: Database,
+      { attachments = [], id: messageId }: { attachments?: { id: string }[]; id?: string },
+      { author }: Pick<Asker, 'author'>,
+    ): Promise<Attachment[]> {
+      if (attachments.length === 0) return []
+      const wanted = attachments.map(({ id }) => id)
+      const since = timeBefore(clock, unsentMs)
+      const found = await findSendable(database, wanted, { author, since, messageId })
+      return wanted.map(id =>
+        toAttachment(
+          required(
+            found.find(each => each.id === id),
+            'File',
+          ),
+        ),
+      )
+    },
+
+    /** Within the caller's transaction, which stores the message. */
+    async attach(
+      transaction: Database,
+      outbox: Pick<Outbox, 'cancel'>,
+      files: readonly Attachment[],
+      message: { conversationId: string; messageId: string },
+    ): Promise<void> {
+      if (files.length === 0) return
+      const fileIds = files.map(({ id }) => id)
+      if ((await markSent(transaction, fileIds, message)) !== files.length)
+        throw conflict('One of these files was sent with another message meanwhile. Upload it again.')
+      for (const id of fileIds) await outbox.cancel(jobKey(id))
+    },
+  }
+}
+
+function createRemove({ transact }: Pick<Dependencies, 'transact'>) {
+  return async (agent: AgentHandle, id: string): Promise<void> => {
+    await agent.files.remove(id)
+    await transact(agent, transaction => transaction.deleteFrom('chat_files').where('id', '=', id).execute())
+  }
+}
+
+/** The job that removes files whose message is gone, and those that were never sent. */
+export function createRemoveUnusedJob(
+  needs: Pick<Dependencies, 'clock' | 'transact'>,
+): JobHandler<AgentHandle> {
+  const remove = createRemove(needs)
+  return {
+    lane: 'documents',
+    // Within about a day, as where files of sources are removed.
+    maxAttempts: 10,
+    makesRoom: true,
+    async run({ agent }) {
+      const receivedBefore = timeBefore(needs.clock, unsentMs + hourMs - 1)
+      for (const id of await findUnused(agent.db, receivedBefore)) await remove(agent, id)
+    },
+  }
+}
+
+export type ChatFiles = ReturnType<typeof createChatFiles>
+
+/** The kind of a file, and what is to be stored of it. */
+async function examine(content: Readable | Uint8Array, name: string, maxBytes: number) {
+  const whole = content instanceof Uint8Array ? Readable.from([content]) : content
+  const { head, all } = await readHead(limited(whole, maxBytes, 'This file'))
+  if (head.length === 0) throw invalid('file', 'is empty: choose a file with content')
+  const { kind, mimeType } = await kindOf(head, name)
+  if (kind !== 'image') return { kind, mimeType, parts: all }
+  const bytes = await collect(limited(all, maxImageBytes, 'This image'))
+  return { kind, mimeType, parts: [withoutMetadata(bytes, mimeType)] }
+}
+
+/** Within the transaction that has deleted messages of these conversations: has their files removed. */
+export async function removeFilesOf(
+  transaction: Database,
+  outbox: Pick<Outbox, 'add'>,
+  conversationIds: readonly string[],
+): Promise<void> {
+  if (await hasFiles(transaction, conversationIds))
+    await outbox.add({ name: removeUnusedJobName, payload: {} })
+}
+
+function timeBefore(clock: Clock, ms: number): string {
+  return timestamp({ now: () => clock.now() - ms })
+}
+
+/** Without control characters and halves of characters, which a database need not accept. */
+function storableName(name: string): string {
+  const storable = name
+    .replace(/\p{Cc}/gu, '')
+    .toWellFormed()
+    .trim()
+  return Array.from(storable).slice(0, maxNameLength).join('') || 'file'
+}
+
+async function* limited(content: AsyncIterable<Uint8Array>, maxBytes: number, what: string) {
+  let size = 0
+  for await (const part of content) {
+    size += part.length
+    if (size > maxBytes)
+      throw new AppError(
+        'PAYLOAD_TOO_LARGE',
+        `${what} is larger than the ${maxBytes} bytes that are accepted. Make it smaller and send it again.`,
+      )
+    yield part
+  }
+}
+
+/** The first bytes, and an iterable of all. */
+async function readHead(content: AsyncGenerator<Uint8Array>) {
+  const begun: Uint8Array[] = []
+  for (let size = 0; size < headBytes; ) {
+    const { done, value } = await content.next()
+    if (done) break
+    begun.push(value)
+    size += value.length
+  }
+  async function* all() {
+    yield* begun
+    yield* content
+  }
+  return { head: Buffer.concat(begun).subarray(0, headBytes), all: all() }
+}
+
+async function collect(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(content))
+}
+
+async function* count(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, counted: { size: number }) {
+  for await (const part of content) {
+    counted.size += part.length
+    yield part
+  }
+}
+
+function toAttachment({ id, name, mime_type, size, kind }: FileRow): Attachment {
+  return { id, name, mime_type, size: Number(size), kind: kind as Attachment['kind'] }
+}
+
+function toPublic(row: FileRow): ChatFile {
+  const { status, progress, error } = row
+  return {
+    ...toAttachment(row),
+    status,
+    ...(status === 'processing' && { progress }),
+    ...(error !== null && { error }),
+  }
+}
