@@ -8,6 +8,7 @@ import type { Gateway } from '#test/support/gateway.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { exif, gif, heic, jpeg, place, png, webp } from '#test/support/images.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
+import { passTime } from '#test/support/pass-time.ts'
 import { storedFiles } from '#test/support/stored-files.ts'
 import { formOf } from '#test/support/upload.ts'
 import type { ChatFile } from './files/chat-files.schema.ts'
@@ -324,11 +325,10 @@ describe('a file', () => {
     )
     const attach = (id: string | undefined) => dev.call('POST', chat, { body: { attachments: [{ id }] } })
     expect(await attach(sent)).toMatchObject({ status: 200 })
-    clock.advance(day)
+    await passTime(dev, clock, day)
     expect(await attach(old)).toMatchObject({ status: 404 })
     expect(await storedFiles(dev)).toHaveLength(2)
-    clock.advance(day / 24)
-    await dev.service.infrastructure.runner.idle()
+    await passTime(dev, clock, day / 24)
     expect(await storedFiles(dev)).toEqual([sent])
   })
 })

@@ -58,8 +58,8 @@ test.each<[string, (agent: OpenAgent) => Promise<unknown>]>([
     'chunk_text: the full-text index holds 7',
     ({ db }) => sql`delete from chunk_text where rowid = 6`.execute(db),
   ],
-  ['uploads has 2 rows', ({ files }) => files.remove('file-of-manual')],
-  ['uploads has 2 rows', ({ files }) => files.write('file-of-manual', Readable.from([Buffer.from('other')]))],
+  ['uploads has 3 rows', ({ files }) => files.remove('file-of-manual')],
+  ['uploads has 3 rows', ({ files }) => files.write('file-of-manual', Readable.from([Buffer.from('other')]))],
 ])('a copy that is not the same is an error that names agent and table: %s', async (words, damage) => {
   const { source, target } = await openEnds()
   await expect(copy({ source, target: damaged(target, damage) })).rejects.toThrow(
