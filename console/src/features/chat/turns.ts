@@ -52,7 +52,11 @@ const maxParsing = 0.25
 export const isRunning = ({ drawn }: Turn) => !isOver(drawn.get().answer)
 
 export const startTurn = (chat: string, question: Question): Turn =>
-  run(ask(chat, question), { chat, conversationId: question.conversationId, question: question.content })
+  run(ask(chat, question), {
+    chat,
+    conversationId: question.conversationId,
+    question: question.content ?? '',
+  })
 
 /** Answers a message again: a user's, or the question of an answer. */
 export const startAgain = (chat: string, message: { id: string; conversationId: string }, model?: string) =>
