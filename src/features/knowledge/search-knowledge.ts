@@ -32,6 +32,7 @@ export function searchKnowledge({ lookUp, documents, turn }: Dependencies): Tool
     name: 'search_knowledge',
     description: "Searches the agent's documents and crawled pages for passages on a question.",
     isBuiltIn: true,
+    readsOnly: async () => true,
     ...input,
     async execute({ query }, signal) {
       if (query === everything) return await documents()

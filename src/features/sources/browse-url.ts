@@ -48,6 +48,7 @@ export function browseUrl({ outbound, toMarkdown, render, turn }: Dependencies):
     name: 'browse_url',
     description: 'Fetches a web page and returns its main content as markdown.',
     isBuiltIn: true,
+    readsOnly: async () => true,
     ...input,
     async execute({ url }, signal) {
       const page = await outbound.fetch(String(url), {

@@ -32,6 +32,7 @@ export function executeSql({ sql, mayWrite }: Dependencies): Tool {
     ...input,
     // A statement between two equal ones may have changed their rows.
     observesChange: true,
+    readsOnly: async () => !(await mayWrite()),
     async execute({ query }, signal) {
       const readOnly = !(await mayWrite())
       return await sql({ query: String(query), readOnly, maxRows: rowsGiven }, signal)

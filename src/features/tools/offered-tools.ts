@@ -59,6 +59,7 @@ export function createOfferedTools({ calls, findMcpTool }: Dependencies) {
       requiresApproval: stored.requiresApproval,
       approvers: stored.approvers,
       version: () => versionOf(stored),
+      readsOnly: async () => stored.type === 'http' && isReading(stored.configuration),
       execute: (input, signal) => calls.call(agent, stored, input, signal),
     }
   }
@@ -113,4 +114,9 @@ function versionOf({ id, configuration }: StoredTool): string {
   return createHash('sha256')
     .update(JSON.stringify([id, configuration]))
     .digest('base64url')
+}
+
+/** By the meaning of its method. */
+function isReading({ method }: { method?: unknown }): boolean {
+  return method === 'GET' || method === 'HEAD'
 }

@@ -15,6 +15,8 @@ export interface Tool {
   isCallers?: boolean
   /** Whether its answer may differ from call to call, so that only an immediate repetition counts as one. */
   observesChange?: boolean
+  /** Whether a call changes nothing, so that one that may have been made can be made again; absent if none is so. */
+  readsOnly?(): Promise<boolean>
   requiresApproval?: ApprovalRule
   /** Who decides beside admins and owners; none of them for a tool that pays. */
   approvers?: 'admins' | 'chat'

@@ -1,6 +1,7 @@
 import type { ChatMessage, MessageMetadata } from '../chat.schema.ts'
 import type { TurnStep } from '../turn/prompt.ts'
 import type { ToolCall, ToolResult, TurnEvent } from '../turn/turn.ts'
+import type { TurnState } from '../turn/turn-state.ts'
 
 interface Beginning {
   id: string
@@ -8,15 +9,20 @@ interface Beginning {
   createdAt: string
   created_by: string
   model: string
+  /** What was recorded of it before its process ended. */
+  from?:
+    | (Pick<TurnState, 'content' | 'toolCalls' | 'toolResults'> & { steps: readonly TurnStep[] })
+    | undefined
 }
 
 /** Builds the message of a turn from the turn's events alone. */
-export function createAnswerRecorder({ model, ...beginning }: Beginning) {
-  let content = ''
-  const toolCalls: ToolCall[] = []
-  const toolResults: ToolResult[] = []
-  const steps: TurnStep[] = []
-  let hasResults = false
+export function createAnswerRecorder({ model, from, ...beginning }: Beginning) {
+  let content = from?.content ?? ''
+  const toolCalls: ToolCall[] = [...(from?.toolCalls ?? [])]
+  const toolResults: ToolResult[] = [...(from?.toolResults ?? [])]
+  const steps: TurnStep[] = [...(from?.steps ?? [])]
+  // A turn is recorded at its calls and their results alone.
+  let hasResults = from !== undefined
 
   /** Ends the step before, which had the text and the calls since the steps before it. */
   function closeStep(): void {

@@ -2,6 +2,7 @@ import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { diskProblemIn } from '#platform/disk.ts'
 import { AppError, conflict } from '#platform/errors.ts'
+import { JobAborted } from '#platform/jobs/jobs.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { ChatMessage } from '../chat.schema.ts'
 import { toPublic } from '../messages.repository.ts'
@@ -19,6 +20,8 @@ import type { PlannedOutcome } from './turn-planner.ts'
 export interface Answered {
   assistantMessage: ChatMessage | undefined
   error: AppError | undefined
+  /** It goes on in another process: its conversation stays locked, and what was recorded is stored. */
+  isSuspended?: true
 }
 
 type TurnEnd = Omit<PlannedOutcome, 'content' | 'toolCalls' | 'toolResults'>
@@ -39,7 +42,9 @@ export function createAnswering(needs: Dependencies) {
     emit: (event: TurnEvent) => void,
     ending: AbortController,
   ): Promise<Answered> {
+    const { recording } = question
     const recorder = createAnswerRecorder({
+      from: recording?.from && { ...recording.from.turn, steps: recording.from.steps },
       id: question.turnId,
       conversationId: question.lock.conversationId,
       createdAt: timestamp(clock),
@@ -57,10 +62,19 @@ export function createAnswering(needs: Dependencies) {
       emit(event)
     }
     const end = await question
-      .turn(record, ending.signal)
+      .turn(
+        record,
+        ending.signal,
+        recording && {
+          from: recording.from,
+          record: state => recording.record({ ...state, steps: recorder.steps() }),
+        },
+      )
       .catch(cause => turnThatNeverBegan(cause, ending.signal))
     await checkpointer.stop()
     if (!hasLock) return { assistantMessage: undefined, error: lockWasLost() }
+    if (recording && end.end.kind === 'aborted' && isProcessEnding(ending.signal.reason))
+      return { assistantMessage: undefined, error: undefined, isSuspended: true }
     return settle(needs, question, recorder, end, ending.signal)
   }
 
@@ -165,6 +179,10 @@ function turnThatNeverBegan(cause: unknown, signal: AbortSignal): TurnEnd {
     passages: [],
     shown: '',
   }
+}
+
+function isProcessEnding(reason: unknown): boolean {
+  return reason instanceof JobAborted || (reason instanceof AppError && reason.code === 'SHUTTING_DOWN')
 }
 
 /** The signal's reason shows whether another process has deleted the agent, which leaves no place to store the answer. */

@@ -95,7 +95,7 @@ export function createDrafts({ agentDatabases, planner, lock, transact, ids }: D
         undo.move()
         const context = { agent, userMessage: accepted.userMessage, isFirst }
         const { model } = plan
-        const turn: Question['turn'] = (emit, signal) => plan.run(context, emit, signal)
+        const turn: Question['turn'] = (...how) => plan.run(context, ...how)
         return { agent, asker, model, turnId, ...accepted, turn }
       },
 

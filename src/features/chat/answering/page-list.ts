@@ -7,8 +7,8 @@ const mostPages = 100
 const mostPassages = 100
 
 /** The web pages that the tools of one turn have read, each once. */
-export function createPageList(clock: Clock) {
-  const pages = new Map<string, ReadPage>()
+export function createPageList(clock: Clock, known: readonly ReadPage[] = []) {
+  const pages = new Map(known.map(page => [page.url, page]))
   return {
     add({ url, title }: { url: string; title: string }): void {
       const isPage = /^https?:/.test(url) && !pages.has(url) && pages.size < mostPages
@@ -19,8 +19,8 @@ export function createPageList(clock: Clock) {
 }
 
 /** The passages that the model of one turn was shown, each once. */
-export function createCitedList() {
-  const cited = new Map<string, CitedPassage>()
+export function createCitedList(known: readonly CitedPassage[] = []) {
+  const cited = new Map(known.map(passage => [passage.id, passage]))
   return {
     add(passages: readonly CitedPassage[]): void {
       for (const passage of passages) if (cited.size < mostPassages) cited.set(passage.id, passage)

@@ -2,8 +2,9 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Lock } from '../conversation-lock.repository.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
+import type { TurnStep } from '../turn/prompt.ts'
 import type { TurnEvent } from '../turn/turn.ts'
-import type { PlannedOutcome } from './turn-planner.ts'
+import type { PlannedOutcome, PlannedState, Recording } from './turn-planner.ts'
 
 /** A question that was accepted and stored, and whose conversation is locked for it. */
 export interface Question {
@@ -21,5 +22,17 @@ export interface Question {
   /** Id of its turn, and of the answer. */
   turnId: string
   /** Runs the turn; see `runTurn`. */
-  turn(emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<PlannedOutcome>
+  turn(
+    emit: (event: TurnEvent) => void,
+    signal: AbortSignal,
+    recording?: Recording<PlannedState>,
+  ): Promise<PlannedOutcome>
+  /** Of a turn that goes on after its process has ended. */
+  recording?: Recording<RecordedTurn>
+}
+
+/** A turn at rest, as JSON can hold it. */
+export interface RecordedTurn extends PlannedState {
+  /** Of the answer. */
+  steps: readonly TurnStep[]
 }

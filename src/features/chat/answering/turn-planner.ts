@@ -27,6 +27,7 @@ import type { TurnInput } from '../turn/run-turn.ts'
 import { runTurn } from '../turn/run-turn.ts'
 import { seenCharacters } from '../turn/truncate-result.ts'
 import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
+import type { TurnState } from '../turn/turn-state.ts'
 import { createCitedList, createPageList } from './page-list.ts'
 
 /** Messages of a conversation that are looked at for a prompt at most. */
@@ -41,7 +42,24 @@ export interface TurnPlan {
     context: QuestionContext,
     emit: (event: TurnEvent) => void,
     signal: AbortSignal,
+    recording?: Recording<PlannedState>,
   ): Promise<PlannedOutcome>
+}
+
+/** A turn that can go on after its process has ended. */
+export interface Recording<State> {
+  /** Where it goes on; it begins without. */
+  from?: State | undefined
+  /** See `TurnInput.record`. */
+  record(state: State): Promise<void>
+}
+
+/** As JSON can hold it. */
+export interface PlannedState extends Pick<PlannedOutcome, 'pages'> {
+  turn: TurnState
+  /** Those that automatic retrieval has found, which are not searched for again. */
+  found: FoundPassage[]
+  cited: CitedPassage[]
 }
 
 export interface PlannedOutcome extends TurnOutcome {
@@ -126,6 +144,10 @@ function isTainted({ toolResults, metadata }: Pick<StoredMessage, 'toolResults' 
   return toolResults !== null || metadata?.tainted === true
 }
 
+function isTaintedBy({ userMessage, sent }: QuestionContext, history: readonly StoredMessage[]): boolean {
+  return sent !== undefined || [userMessage, ...history].some(isTainted)
+}
+
 /** Without its passages a question can still be answered, so that a failing search is no failing turn. */
 async function passagesFor(
   { knowledge, log }: Pick<Dependencies, 'knowledge' | 'log'>,
@@ -195,14 +217,15 @@ export function createTurnPlanner(needs: Dependencies) {
     return {
       model: chosen.id,
       settings,
-      async run(context, emit, signal) {
+      async run(context, emit, signal, recording) {
+        const from = recording?.from
         const { agent, userMessage: question, sent } = context
         const { contextWindow } = chosen
-        const pages = createPageList(needs.clock)
-        const cited = createCitedList()
+        const pages = createPageList(needs.clock, from?.pages)
+        const cited = createCitedList(from?.cited)
         const retrieve = async () => {
-          const found =
-            options.autoRag === false ? [] : await passagesFor(needs, context, contextWindow, signal)
+          const isWanted = options.autoRag !== false
+          const found = isWanted ? await passagesFor(needs, context, contextWindow, signal) : []
           const passages = found.map(passage => passage.cited)
           cited.add(passages)
           emit({ type: 'retrieved', passages })
@@ -213,7 +236,7 @@ export function createTurnPlanner(needs: Dependencies) {
         const [history, passages, offered] = await orAborted(
           Promise.all([
             readHistory(context, contextWindow),
-            retrieve(),
+            from?.found ?? retrieve(),
             offersTools ? needs.toolsOf(agent, turn) : [],
           ]),
           signal,
@@ -230,16 +253,16 @@ export function createTurnPlanner(needs: Dependencies) {
           tools,
           messages: promptOf(context, { agentName: name, instructions, passages, history }, contextWindow),
           ...(sent && { call: sent.call, toolChoice: sent.toolChoice, approvalRefusal: nobodyApproves }),
-          isTainted:
-            options.isOutsider ||
-            passages.length > 0 ||
-            [question, ...history].some(isTainted) ||
-            sent !== undefined,
+          isTainted: options.isOutsider || passages.length > 0 || isTaintedBy(context, history),
           emit,
           signal,
           maxIterations: needs.maxIterations,
           newToolCallId: (own = needs.ids.toolCall()) => own,
           ...(question.id !== undefined && { cause: { messageId: question.id } }),
+          from: from?.turn,
+          record:
+            recording &&
+            (turn => recording.record({ turn, found: passages, pages: pages.all(), cited: cited.all() })),
         })
         needs.metrics.countTokens(chosen.provider, 'input', outcome.usage?.inputTokens ?? 0)
         needs.metrics.countTokens(chosen.provider, 'output', outcome.usage?.outputTokens ?? 0)

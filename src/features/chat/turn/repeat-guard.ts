@@ -3,23 +3,30 @@ export type Verdict = 'new' | 'repeated' | 'ended'
 /** After this many repeats it is clear that calling tools leads no further. */
 const repeatsThatEnd = 3
 
+/** The calls that were made, as JSON can hold it. */
+export interface GuardState {
+  made: string[]
+  latest: string
+  repeats: number
+}
+
+export const freshGuard = (): GuardState => ({ made: [], latest: '', repeats: 0 })
+
 /**
  * Recognises calls that were already made in the turn: same name, same arguments in any order of keys. For a tool that
  * observes something changing, only an immediate second call is a repeat.
  */
-export function createRepeatGuard() {
-  const made = new Set<string>()
-  let latest = ''
-  let repeats = 0
+export function createRepeatGuard(state = freshGuard()) {
   return {
     judge(name: string, input: unknown, observesChange = false): Verdict {
       const call = `${name} ${canonical(input)}`
-      const isRepeat = observesChange ? call === latest : made.has(call)
-      made.add(call)
-      latest = call
+      const wasMade = state.made.includes(call)
+      const isRepeat = observesChange ? call === state.latest : wasMade
+      if (!wasMade) state.made.push(call)
+      state.latest = call
       if (!isRepeat) return 'new'
-      repeats += 1
-      return repeats >= repeatsThatEnd ? 'ended' : 'repeated'
+      state.repeats += 1
+      return state.repeats >= repeatsThatEnd ? 'ended' : 'repeated'
     },
   }
 }

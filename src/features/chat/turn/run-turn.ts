@@ -19,7 +19,9 @@ import { performCall } from './perform-call.ts'
 import { resultPart } from './prompt.ts'
 import { createRepeatGuard } from './repeat-guard.ts'
 import { keptAfter, previewOf, resultSize } from './truncate-result.ts'
-import type { ToolCall, ToolResult, TurnEvent, TurnOutcome, Usage } from './turn.ts'
+import type { ToolResult, TurnEvent, TurnOutcome, Usage } from './turn.ts'
+import type { TurnState } from './turn-state.ts'
+import { freshState } from './turn-state.ts'
 
 export interface TurnInput {
   /** Streams one answer of the model; rejects with AppError when the service fails. */
@@ -45,6 +47,10 @@ export interface TurnInput {
   newToolCallId(known?: string): string
   /** Passed to the tools that are called. */
   cause?: Cause
+  /** Where it goes on, with the same messages; it begins without. */
+  from?: TurnState | undefined
+  /** Stores the state, which changes as soon as it returns; the turn goes on once it is stored, and fails if it can't be. */
+  record?: ((state: TurnState) => Promise<void>) | undefined
 }
 
 /**
@@ -82,37 +88,27 @@ const maxCallsAtOnce = 64
 /** The state of one turn. */
 class Turn {
   readonly #input: TurnInput
-  readonly #guard = createRepeatGuard()
-  readonly #toolCalls: ToolCall[] = []
-  readonly #toolResults: ToolResult[] = []
+  readonly #state: TurnState
+  readonly #guard: ReturnType<typeof createRepeatGuard>
   readonly #callersTools: readonly Tool[]
-  #prompt: PromptMessage[]
-  #usage: Usage | undefined
-  #content = ''
-  #reasoning = ''
-  #deltas = 0
-  #streamed = 0
-  #resultCharacters = 0
-  #isTainted: boolean
-  #isCutOff = false
-  #isFiltered = false
-  #toolsEnded = false
-  #toolsUnsupported = false
-  readonly #toolsRefused = new Set<string>()
 
   constructor(input: TurnInput) {
     this.#input = input
-    this.#prompt = [...input.messages]
+    this.#state = input.from ? structuredClone(input.from) : freshState(input.isTainted)
+    this.#guard = createRepeatGuard(this.#state.guard)
     this.#callersTools = input.tools.filter(({ isCallers }) => isCallers)
-    this.#isTainted = input.isTainted
   }
 
   async run(): Promise<TurnOutcome['end']> {
-    for (let iteration = 1; iteration <= this.#input.maxIterations; iteration += 1) {
-      this.#input.emit({ type: 'thinking', iteration })
-      const { calls } = await this.#callModel(this.#toolsEnded ? this.#callersTools : this.#input.tools)
-      if (calls.every(({ toolName }) => this.#isCallers(toolName))) return this.#end(calls)
-      await this.#call(calls)
+    const state = this.#state
+    for (; state.iteration <= this.#input.maxIterations; state.iteration += 1) {
+      if (state.calls.length === 0) {
+        this.#input.emit({ type: 'thinking', iteration: state.iteration })
+        const { calls } = await this.#callModel(state.toolsEnded ? this.#callersTools : this.#input.tools)
+        if (calls.every(({ toolName }) => this.#isCallers(toolName))) return this.#end(calls)
+        state.calls = calls
+      }
+      await this.#call()
     }
     const { calls } = await this.#callModel(this.#callersTools)
     return this.#end(calls.filter(({ toolName }) => this.#isCallers(toolName)))
@@ -124,27 +120,22 @@ class Turn {
 
   #end(calls: readonly ModelToolCall[]): TurnOutcome['end'] {
     if (calls.length === 0) return { kind: 'answered' }
-    const messages = this.#prompt.slice(this.#input.messages.length)
     const handed = calls.map(({ toolCallId: id, toolName: name, input }) => ({
       id,
       name,
       arguments: input || '{}',
     }))
-    return { kind: 'handed-out', calls: handed, messages }
+    return { kind: 'handed-out', calls: handed, messages: this.#state.added }
   }
 
   outcome(end: TurnOutcome['end']): TurnOutcome {
+    const { content, toolCalls, toolResults, usage, isTainted, isCutOff, isFiltered } = this.#state
     return {
-      content: this.#content,
-      toolCalls: this.#toolCalls,
-      toolResults: this.#toolResults,
-      usage: this.#usage,
-      isTainted: this.#isTainted,
-      isCutOff: this.#isCutOff,
-      ...(this.#isFiltered && { isFiltered: true }),
-      reasoning: beginningWithin(maxReasoningBytes, this.#reasoning),
-      toolsUnsupported: this.#toolsUnsupported,
-      toolsRefused: [...this.#toolsRefused],
+      ...{ content, toolCalls, toolResults, usage, isTainted, isCutOff },
+      ...(isFiltered && { isFiltered: true }),
+      reasoning: beginningWithin(maxReasoningBytes, this.#state.reasoning),
+      toolsUnsupported: this.#state.toolsUnsupported,
+      toolsRefused: this.#state.toolsRefused,
       end,
     }
   }
@@ -152,8 +143,8 @@ class Turn {
   async #callModel(tools: readonly Tool[]): Promise<Answer> {
     const message = createAnswerMessage()
     const answer: Answer = { text: '', calls: [] }
-    const contentBefore = this.#content
-    if (this.#reasoning !== '') this.#think('\n\n')
+    const contentBefore = this.#state.content
+    if (this.#state.reasoning !== '') this.#think('\n\n')
     await this.#input.stream(this.#options(tools))(given => {
       const part = this.#identified(given)
       this.#bound(part, answer)
@@ -166,7 +157,7 @@ class Turn {
       if (part.type === 'finish') this.#finish(part)
     })
     this.#input.signal.throwIfAborted()
-    this.#prompt.push(message.message())
+    this.#state.added.push(message.message())
     return answer
   }
 
@@ -178,9 +169,9 @@ class Turn {
 
   /** A service that streams without end must not fill the memory. */
   #bound(part: AnswerPart, { calls }: Answer): void {
-    if ('delta' in part) this.#streamed += part.delta.length
-    if ('input' in part) this.#streamed += part.input.length
-    if (this.#streamed > maxCharacters || calls.length > maxCallsAtOnce)
+    if ('delta' in part) this.#state.streamed += part.delta.length
+    if ('input' in part) this.#state.streamed += part.input.length
+    if (this.#state.streamed > maxCharacters || calls.length > maxCallsAtOnce)
       throw new AppError('MODEL_ERROR', 'The model gave more than an answer may hold, so it was cut off.')
   }
 
@@ -194,7 +185,7 @@ class Turn {
     const { toolChoice = { type: 'auto' } } = this.#input
     const room = promptCharacters(this.#input.contextWindow) - JSON.stringify(definitions).length
     return {
-      prompt: fitPrompt(this.#prompt, room),
+      prompt: fitPrompt([...this.#input.messages, ...this.#state.added], room),
       temperature: this.#input.temperature,
       ...this.#input.call,
       abortSignal: this.#input.signal,
@@ -207,53 +198,83 @@ class Turn {
     const delta = said.replaceAll('\u0000', '')
     if (delta === '') return
     // Texts of different iterations are separate paragraphs.
-    const text = answer.text === '' && this.#content !== '' ? `\n\n${delta}` : delta
+    const text = answer.text === '' && this.#state.content !== '' ? `\n\n${delta}` : delta
     answer.text += delta
-    this.#content += text
-    this.#input.emit({ type: 'content_delta', delta: text, index: this.#deltas })
-    this.#deltas += 1
+    this.#state.content += text
+    this.#input.emit({ type: 'content_delta', delta: text, index: this.#state.deltas })
+    this.#state.deltas += 1
   }
 
   #think(thought: string): void {
-    if (this.#reasoning.length < maxReasoningBytes) this.#reasoning += thought.replaceAll('\u0000', '')
+    if (this.#state.reasoning.length < maxReasoningBytes)
+      this.#state.reasoning += thought.replaceAll('\u0000', '')
   }
 
   /** What was said in this iteration were thoughts. */
   #retract(content: string, answer: Answer): void {
     answer.text = ''
-    this.#content = content
+    this.#state.content = content
     this.#input.emit({ type: 'content_replaced', content })
   }
 
   #finish({ usage, finishReason, providerMetadata }: FinishPart): void {
-    this.#usage = addUsage(this.#usage, usage)
+    this.#state.usage = addUsage(this.#state.usage, usage)
     const { toolsUnsupported, toolsRefused } = providerMetadata?.tools ?? {}
-    this.#toolsUnsupported ||= toolsUnsupported === true
-    for (const name of Array.isArray(toolsRefused) ? toolsRefused : []) this.#toolsRefused.add(String(name))
+    this.#state.toolsUnsupported ||= toolsUnsupported === true
+    const refused = Array.isArray(toolsRefused) ? toolsRefused.map(String) : []
+    this.#state.toolsRefused = [...new Set([...this.#state.toolsRefused, ...refused])]
     const { unified, raw } = finishReason
     // A refusal stops by itself, and is whole.
-    this.#isFiltered ||= unified === 'content-filter' && raw !== 'stop'
-    this.#isCutOff ||= unified === 'length' || this.#isFiltered
+    this.#state.isFiltered ||= unified === 'content-filter' && raw !== 'stop'
+    this.#state.isCutOff ||= unified === 'length' || this.#state.isFiltered
   }
 
-  async #call(calls: readonly ModelToolCall[]): Promise<void> {
-    const parts: ReturnType<typeof resultPart>[] = []
-    for (const call of calls) {
-      const id = this.#input.newToolCallId(call.toolCallId)
+  /** Makes the calls of the iteration that have no result yet. */
+  async #call(): Promise<void> {
+    const state = this.#state
+    for (const call of state.calls.slice(state.results.length)) {
+      const isInterrupted = state.hasBegun
+      const known = isInterrupted ? state.toolCalls.at(-1)?.id : undefined
+      const id = known ?? this.#input.newToolCallId(call.toolCallId)
       const given = parseToolInput(call.input)
-      const shown = { id, name: call.toolName, arguments: await this.#shown(call.toolName, given) }
-      this.#toolCalls.push(shown)
-      this.#input.emit({ type: 'tool_call', ...shown })
-      const result = { toolCallId: id, name: call.toolName, ...(await this.#perform(call.toolName, given)) }
+      if (!isInterrupted) await this.#begin(call, id, given)
+      const outcome = await this.#perform(call.toolName, given, isInterrupted)
       this.#input.signal.throwIfAborted()
-      this.#toolResults.push(result)
-      this.#resultCharacters += resultSize(result)
-      this.#input.emit(resultEvent(result))
-      parts.push(resultPart(call.toolCallId, result))
+      await this.#finishCall(call, { toolCallId: id, name: call.toolName, ...outcome })
     }
-    this.#prompt.push({ role: 'tool', content: parts })
     // A model that calls tools without pause must not keep the event loop to itself.
     await yieldToOthers()
+  }
+
+  async #begin(call: ModelToolCall, id: string, given: Record<string, unknown> | undefined) {
+    const shown = { id, name: call.toolName, arguments: await this.#shown(call.toolName, given) }
+    this.#state.hasBegun = true
+    this.#state.toolCalls.push(shown)
+    this.#input.emit({ type: 'tool_call', ...shown })
+    await this.#record()
+  }
+
+  async #finishCall({ toolCallId }: ModelToolCall, result: ToolResult): Promise<void> {
+    const state = this.#state
+    state.hasBegun = false
+    state.toolResults.push(result)
+    state.resultCharacters += resultSize(result)
+    this.#input.emit(resultEvent(result))
+    state.results.push(resultPart(toolCallId, result))
+    if (state.results.length === state.calls.length) {
+      state.added.push({ role: 'tool', content: state.results })
+      state.calls = []
+      state.results = []
+    }
+    await this.#record()
+  }
+
+  /** Between the events of a call and its record nothing is awaited, so that no reader has one without the other. */
+  async #record(): Promise<void> {
+    if (this.#input.record === undefined) return
+    const { calls, iteration } = this.#state
+    const next = calls.length === 0 ? iteration + 1 : iteration
+    await this.#input.record({ ...this.#state, iteration: next })
   }
 
   async #shown(name: string, given: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
@@ -264,25 +285,27 @@ class Turn {
   async #perform(
     name: string,
     given: Record<string, unknown> | undefined,
+    isInterrupted: boolean,
   ): Promise<Omit<ToolResult, 'toolCallId' | 'name'>> {
     const tool = this.#input.tools.find(candidate => candidate.name === name)
     if (tool === undefined) return { error: `There is no tool named ${name}.` }
     if (tool.isCallers) return { error: notCalledYet }
     if (given === undefined) return { error: unreadableArguments }
     const verdict = this.#guard.judge(name, given, tool.observesChange)
-    if (verdict === 'ended') this.#toolsEnded = true
+    if (verdict === 'ended') this.#state.toolsEnded = true
     if (verdict !== 'new')
       return { error: 'This call was made before with the same arguments. Use its result, or answer.' }
     const accepted = await acceptArguments(tool, given)
     if (accepted.problem !== undefined) return { error: accepted.problem }
     const { requiresApproval } = tool
     const { approvalRefusal, signal, cause } = this.#input
-    if (requiresApproval === 'always' || (requiresApproval && this.#isTainted)) {
+    if (requiresApproval === 'always' || (requiresApproval && this.#state.isTainted)) {
       if (approvalRefusal !== undefined) return { error: approvalRefusal }
       return { error: approvalNeeded, approval: 'required', toolVersion: tool.version?.() ?? '' }
     }
-    this.#isTainted = true
-    return performCall(tool, accepted, signal, keptAfter(this.#resultCharacters), cause)
+    this.#state.isTainted = true
+    if (isInterrupted && !(await tool.readsOnly?.())) return { error: mayHaveRun }
+    return performCall(tool, accepted, signal, keptAfter(this.#state.resultCharacters), cause)
   }
 }
 
@@ -308,6 +331,11 @@ const unreadableArguments = `The arguments are not a JSON object of at most ${ma
 /** Only the caller of the turn can run it, which would part the calls beside it from their results. */
 const notCalledYet =
   'This call was not made, because it stood beside others. Read their results, then make it alone if it is still needed.'
+
+/** A call that sends or changes something is not made twice. */
+const mayHaveRun =
+  'The server was stopped while this call was made: it may have done its work, and its result is lost. It was not made again. ' +
+  'Find out whether it did, or say that it is unknown.'
 
 /** For the model, which should say so, and for the person who reads the call. */
 const approvalNeeded =

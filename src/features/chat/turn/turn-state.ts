@@ -1,0 +1,50 @@
+import type { ToolCall as ModelToolCall, PromptMessage } from '#models/language-model/language-model.ts'
+import type { resultPart } from './prompt.ts'
+import type { GuardState } from './repeat-guard.ts'
+import { freshGuard } from './repeat-guard.ts'
+import type { ToolCall, ToolResult, Usage } from './turn.ts'
+
+/**
+ * All that `runTurn` knows of a turn beside its input, as JSON can hold it. `TurnInput.record` is given it before each tool call,
+ * after each, and after each iteration; `runTurn` goes on from one with `TurnInput.from`, given the same messages. What came after it is
+ * lost: the model is called again. To park a turn, end it by throwing where it waits and keep the state that was recorded last.
+ */
+export interface TurnState {
+  /** Number of the iteration under way, from 1. */
+  iteration: number
+  /** The prompt behind the messages of the input. */
+  added: PromptMessage[]
+  /** Calls of the iteration, once the model has made them; empty before. */
+  calls: ModelToolCall[]
+  /** Results of the first of these calls. */
+  results: ReturnType<typeof resultPart>[]
+  /** The call behind those results may have run. Set to false, it is made as if it never had been. */
+  hasBegun: boolean
+  toolCalls: ToolCall[]
+  toolResults: ToolResult[]
+  guard: GuardState
+  usage?: Usage | undefined
+  content: string
+  reasoning: string
+  /** Deltas that were emitted. */
+  deltas: number
+  /** Characters that the model has streamed. */
+  streamed: number
+  resultCharacters: number
+  isTainted: boolean
+  isCutOff: boolean
+  isFiltered: boolean
+  toolsEnded: boolean
+  toolsUnsupported: boolean
+  toolsRefused: string[]
+}
+
+export function freshState(isTainted: boolean): TurnState {
+  return {
+    ...{ iteration: 1, added: [], calls: [], results: [], hasBegun: false },
+    ...{ toolCalls: [], toolResults: [], guard: freshGuard(), content: '', reasoning: '' },
+    ...{ deltas: 0, streamed: 0, resultCharacters: 0 },
+    ...{ isTainted, isCutOff: false, isFiltered: false, toolsEnded: false },
+    ...{ toolsUnsupported: false, toolsRefused: [] },
+  }
+}
