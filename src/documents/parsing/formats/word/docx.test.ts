@@ -243,6 +243,14 @@ test.each<[string, string, string, string]>([
     items(0) + paragraph(`<w:del>${run('y')}</w:del>`, `${numbered(0)}<w:rPr><w:del/></w:rPr>`) + items(0),
     '1. 2.',
   ],
+  [
+    'an item that was moved',
+    list(0, clauses) + num(1, 0),
+    items(0) +
+      paragraph(`<w:moveFrom>${run('y')}</w:moveFrom>`, `${numbered(0)}<w:rPr><w:moveFrom/></w:rPr>`) +
+      items(0),
+    '1. 2.',
+  ],
   ['a hidden number', list(0, level(0, 'decimal', '%1.', vanish)) + num(1, 0), items(0), ''],
 ])('numbers are those that Word shows: %s', async (_name, numbering, body, expected) => {
   const text = await lines(body, [numberingOf(numbering)])
@@ -353,6 +361,14 @@ test.each([
       series('South', ['cat', ['Q1']], ['val', ['7']]),
     'North: Q1 10; Q2 20.5\nSouth: Q1 7',
   ],
+  [
+    'dates',
+    series('North', ['cat', []], ['val', ['5']]).replace(
+      '<c:strCache></c:strCache>',
+      `<c:numCache><c:formatCode>yyyy\\-mm</c:formatCode>${points('45000')}</c:numCache>`,
+    ),
+    'North: 2023-03-15 5',
+  ],
   ['points', series('Size', ['xVal', ['1', '2']], ['yVal', ['3', '4']]), 'Size: 1 3; 2 4'],
   [
     'categories in levels',
@@ -402,9 +418,22 @@ test.each([
   ],
   ['VML', '<w:pict><v:shape alt="Plan"><v:imagedata o:title="Plan"/></v:shape></w:pict>', 'Beside Plan'],
   ['a shape with text', graphic(shape('Valve 7'), 'descr="Box"'), 'Beside Box\nValve 7'],
+  ['a group', graphic('<wpg:wgp><wpg:cNvPr id="3" descr="Plan"/></wpg:wgp>'), 'Beside Plan'],
   ['only a name', picture, 'Beside'],
 ])('an alternative text is read: %s', async (_name, inner, expected) => {
   expect(await lines(drawing(inner))).toBe(expected)
+})
+
+test('the alternative text of a table stands before it', async () => {
+  const properties = '<w:tblPr><w:tblCaption w:val="Fees"/><w:tblDescription w:val="By month"/></w:tblPr>'
+  const table = `<w:tbl>${properties}<w:tr><w:tc>${paragraph('A')}</w:tc><w:tc>${paragraph('1')}</w:tc></w:tr></w:tbl>`
+  expect(await lines(table)).toMatch(/^Fees\nBy month\n\|/)
+})
+
+test('cells stand in their columns', async () => {
+  const cell = (text: string) => `<w:tc>${paragraph(text)}</w:tc>`
+  const later = `<w:tr><w:trPr><w:gridBefore w:val="1"/></w:trPr>${cell('B')}</w:tr>`
+  expect(await lines(`<w:tbl><w:tr>${cell('A')}${cell('1')}</w:tr>${later}</w:tbl>`)).toMatch(/\|\s+\| B/)
 })
 
 const chunk = (name: string, contentType: string, content: string | Uint8Array): DocxPart => ({
@@ -582,6 +611,13 @@ describe('what can not be read is named', () => {
     const { text, warnings } = await read(body, parts)
     expect(text).toMatch(/Beside|Before|A/)
     expect(warnings).toEqual([expect.stringMatching(warning)])
+  })
+
+  test('encrypted parts', async () => {
+    const bytes = makeDocxFromXml(paragraph('A'))
+    const at = Buffer.from(bytes).lastIndexOf('PK\x01\x02')
+    bytes[at + 8] = 1
+    await expect(parseDocx(bytes)).rejects.toThrow(/encrypted parts/)
   })
 
   test('the same once, and no more than fifty', async () => {

@@ -102,8 +102,8 @@ async function readChunk(
 ): Promise<HtmlElement | undefined> {
   const bytes = parts.bytes(name) ?? new Uint8Array()
   const type = parts.contentType(name)
-  if (/html/i.test(type)) return parseHtml(pageText(bytes, 'text/html') ?? '').body
-  if (/^text\/plain/i.test(type)) {
+  if (/html|\.htm$/i.test(`${type} ${name}`)) return parseHtml(pageText(bytes, 'text/html') ?? '').body
+  if (/^text\/(?!rtf)/i.test(type)) {
     const lines = decodeText(bytes).split('\n')
     return element(
       'div',

@@ -11,8 +11,7 @@ export function chartLines(root: XmlElement): string[] {
 }
 
 function seriesLine(series: XmlElement): string {
-  const [name] = points(child(series, 'c:tx')).values()
-  const label = name ?? (child(series, 'c:tx') && textOf(child(series, 'c:tx') as XmlElement).trim())
+  const label = all(child(series, 'c:tx'), 'c:v').map(textOf).join(' ')
   const categories = points(child(series, 'c:cat') ?? child(series, 'c:xVal'))
   const values = points(child(series, 'c:val') ?? child(series, 'c:yVal'))
   const sizes = points(child(series, 'c:bubbleSize'))
@@ -26,19 +25,28 @@ function seriesLine(series: XmlElement): string {
 /** Texts by their position; of categories in several levels, the outer ones stand before the inner ones. */
 function points(parent: XmlElement | undefined): Map<number, string> {
   const levels = all(parent, 'c:lvl')
-  const [inner, ...outer] = (levels.length > 0 ? levels : parent ? [parent] : []).map(level => {
+  const isDate = all(parent, 'c:formatCode').some(code => dateFormat.test(textOf(code)))
+  const [inner = new Map(), ...outer] = (levels.length > 0 ? levels : [parent]).map(level => {
     const texts = all(level, 'c:pt').map((point): [number, string] => {
-      const value = child(point, 'c:v')
-      return [Number(point.attributes.idx), value === undefined ? '' : textOf(value)]
+      const text = all(point, 'c:v').map(textOf).join('')
+      return [Number(point.attributes.idx), isDate ? dateOf(text) : text]
     })
     return new Map(texts)
   })
-  if (outer.length === 0) return inner ?? new Map()
   const last = outer.map(() => '')
   return new Map(
-    [...(inner ?? [])].map(([key, text]) => {
+    [...inner].map(([key, text]) => {
       for (const [at, texts] of outer.entries()) last[at] = texts.get(key) ?? last[at] ?? ''
       return [key, [...last.toReversed(), text].filter(Boolean).join(' ')]
     }),
   )
+}
+
+const dateFormat = /^(?:[^"[]|"[^"]*"|\[[^\]]*\])*?[yd]/i
+const firstDay = Date.UTC(1899, 11, 30)
+
+/** Charts count days. */
+function dateOf(days: string): string {
+  const date = new Date(firstDay + Number(days) * 86_400_000)
+  return Number.isNaN(date.getTime()) ? days : date.toISOString().slice(0, 10)
 }

@@ -20,7 +20,7 @@ export interface WordPackage {
   /** Undefined if the part is missing or damaged, which is added to the warnings. */
   xml(name: string): XmlElement | undefined
   relations(name: string): Relation[]
-  /** The names of parts that the document relates to in this way, or that are named like this. */
+  /** The names of parts that the document relates to in this way, or else that are named like this. */
   partsOf(type: string): string[]
   contentType(name: string): string
 }
@@ -73,7 +73,7 @@ export async function openPackage(archive: Uint8Array, warn: (text: string) => v
     },
     relations,
     partsOf(kind) {
-      const named = related.filter(({ type, target }) => type === kind && contents.has(target))
+      const named = related.filter(({ type, isExternal }) => type === kind && !isExternal)
       if (named.length > 0) return [...new Set(named.map(({ target }) => target))].sort()
       const alike = new RegExp(`^word/${kind}\\d*\\.xml$`)
       return [...contents.keys()].filter(name => alike.test(name)).sort()

@@ -90,7 +90,7 @@ const readers = new Map<string, Reader>([
   ),
   ['w:p', readParagraph],
   ['w:r', readRun],
-  ['w:tbl', ({ name, children }, place) => [element(name, content(children, place))]],
+  ['w:tbl', readTable],
   ['w:tr', readRow],
   ['w:tc', readCell],
   ['w:sdt', readControl],
@@ -118,7 +118,9 @@ const shownReaders = new Map<string, Reader>([
   ['w:drawing', drawing],
   ['w:pict', drawing],
   ['w:object', drawing],
-  ['o:OLEObject', readObject],
+  ['o:OLEObject', (node, place) => unreadObject('object', node.attributes.ProgID, place)],
+  ['w:objectEmbed', (node, place) => unreadObject('object', node.attributes['w:progId'], place)],
+  ['w:control', (node, place) => unreadObject('form control', node.attributes['w:name'], place)],
   ['w:txbxContent', ({ children }, { story }) => box(blocks(children, story))],
   ...drawingReaders,
 ])
@@ -143,12 +145,15 @@ function readParagraph(node: XmlElement, { story }: Place): XmlElement[] {
   const paragraph = story.styles.find('paragraph', settingOf(properties, 'w:pStyle'))
   const { texts, carried } = story
   story.carried = []
-  const runs = [...carried, ...content(node.children, { story, paragraph, isHidden: false })]
-  if (child(mark, 'w:del') !== undefined) {
+  // Added to what is carried, which may be long, instead of copied with it.
+  const runs = carried
+  const isContinued = carried.length > 0
+  for (const run of content(node.children, { story, paragraph, isHidden: false })) runs.push(run)
+  if (child(mark, 'w:del') !== undefined || child(mark, 'w:moveFrom') !== undefined) {
     story.carried = runs
     return []
   }
-  const isShown = story.texts > texts || carried.length > 0 || !story.styles.isHidden(mark, paragraph)
+  const isShown = story.texts > texts || isContinued || !story.styles.isHidden(mark, paragraph)
   const label = isShown ? story.count(properties, paragraph) : {}
   const number = text(label.text ?? '', story)
   return [
@@ -173,6 +178,14 @@ function readRun(node: XmlElement, place: Place): XmlElement[] {
   const isHidden = place.isHidden || place.story.styles.isHidden(child(node, 'w:rPr'), place.paragraph)
   const read = content(node.children, { ...place, isHidden })
   return read.length === 0 ? [] : [element('w:r', read)]
+}
+
+/** Its alternative text stands before it. */
+function readTable(node: XmlElement, place: Place): XmlElement[] {
+  const { name, children } = node
+  const texts = ['w:tblCaption', 'w:tblDescription'].map(key => settingOf(child(node, 'w:tblPr'), key) ?? '')
+  const described = texts.flatMap(each => text(each, place.story)).map(paragraphOf)
+  return [...described, element(name, content(children, place))]
 }
 
 /** Word has no more. */
@@ -253,8 +266,8 @@ export function unreadSymbol(char: string, font: string): string {
   return `A symbol (${char} of the font ${font}) was not read.`
 }
 
-function readObject({ attributes }: XmlElement, { story }: Place): XmlElement[] {
-  story.warn(`An embedded object (${attributes.ProgID || 'of an unknown kind'}) was not read.`)
+function unreadObject(kind: string, name: string | undefined, { story }: Place): XmlElement[] {
+  story.warn(`An embedded ${kind} (${name || 'of an unknown kind'}) was not read.`)
   return []
 }
 

@@ -22,6 +22,7 @@ const prefixes = new Map([
   ['http://schemas.openxmlformats.org/markup-compatibility/2006', 'mc'],
   [`${microsoft}/word/2010/wordml`, 'w14'],
   [`${microsoft}/word/2010/wordprocessingShape`, 'wps'],
+  [`${microsoft}/word/2010/wordprocessingGroup`, 'wps'],
   [`${microsoft}/drawing/2014/chartex`, 'cx'],
   ['urn:schemas-microsoft-com:vml', 'v'],
   ['urn:schemas-microsoft-com:office:office', 'o'],

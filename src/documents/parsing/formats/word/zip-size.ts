@@ -10,6 +10,8 @@ const localHeader = { signature: 0x04034b50, length: 30 }
 const maxCommentLength = 0xffff
 const stored = 0
 const deflated = 8
+/** The first of the flags (4.4.4). */
+const encrypted = 1
 
 /**
  * Inflates every entry of a zip archive without keeping it, since the sizes that an archive declares may lie; throws
@@ -49,6 +51,9 @@ function* entriesOf(archive: Uint8Array): Generator<{ method: number; data: Uint
   let at = findDirectory(view)
   // As many as there are, which is what the reader goes by: the end record may name fewer.
   while (hasSignature(view, at, directoryEntry)) {
+    if (view.getUint16(at + 8, true) & encrypted) {
+      throw new UnreadableDocument('This document has encrypted parts. Save it as .docx without a password.')
+    }
     const method = view.getUint16(at + 10, true)
     const compressedBytes = view.getUint32(at + 20, true)
     const header = view.getUint32(at + 42, true)
