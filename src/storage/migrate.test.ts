@@ -84,6 +84,23 @@ test('an old database comes to have the tables of a new one, with every column t
       for (const column of Object.keys(declared)) expect(found).toContain(`${table}.${column}`)
 })
 
+test('rows of the audit log that an earlier build has left in the outbox are still on their way', async () => {
+  const { db } = open<AgentTables>()
+  const all = migrationsOf(agentTables, schemaParts)
+  await migrate(db, Object.fromEntries(Object.entries(all).filter(([name]) => name < '0041')))
+  const rows = [
+    { ...entry('a', null), name: 'audit', payload: '{"id":"a"}' },
+    { ...entry('b', null), name: 'audit', payload: '{"id":"b"}' },
+  ]
+  await db
+    .insertInto('outbox')
+    .values([...rows, entry('c', null)])
+    .execute()
+  await migrate(db, all)
+  const left = await db.selectFrom('audit_rows').select('payload').orderBy('payload').execute()
+  expect(left.map(({ payload }) => payload)).toEqual(['{"id":"a"}', '{"id":"b"}'])
+})
+
 test('stored contacts come to have the keys of today, unless another one has them', async () => {
   const { db } = open<AgentTables>()
   const all = migrationsOf(agentTables, schemaParts)

@@ -9,7 +9,7 @@ import type { SchemaParts } from './schema-parts.ts'
 import { accessTables } from './tables/access.ts'
 import { agentRecordTables } from './tables/agents.ts'
 import { attentionIndexes } from './tables/attention.ts'
-import { auditTables } from './tables/audit.ts'
+import { auditRowTables, auditTables } from './tables/audit.ts'
 import { browserRecordingTables, browserTables } from './tables/browser.ts'
 import { calendarTables } from './tables/calendar.ts'
 import { channelTables } from './tables/channels.ts'
@@ -87,6 +87,7 @@ export const agentTables = {
   '0035-chat-files': chatFileTables,
   '0036-usage': columnsOnly,
   '0039-source-warnings': columnsOnly,
+  '0041-audit-rows': auditRowTables,
 }
 
 type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>

@@ -99,10 +99,9 @@ function recordRequests(
       return done(null, payload)
     const lost = (error: unknown) => request.log.error({ err: error }, 'a row of the audit log was lost')
     const outcome = isRefused ? 'refused' : statusCode < 400 ? 'done' : 'failed'
-    change
-      .end(outcome)
-      .catch(lost)
-      .then(() => done(null, payload))
+    const storing = change.end(outcome)
+    if (storing === undefined) return done(null, payload)
+    storing.catch(lost).then(() => done(null, payload))
   })
 }
 

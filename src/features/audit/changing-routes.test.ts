@@ -180,7 +180,7 @@ async function newEntries(app: TestApp, agentId: string, seen: Set<string>): Pro
 /** Whether an entry waits in the agent's database, where it was committed with its change. */
 function isUnderWay(app: TestApp, agentId: string): Promise<boolean> {
   return app.service.infrastructure.agentDatabases.use(agentId, async ({ db }) => {
-    const waiting = await db.selectFrom('outbox').select('id').where('name', '=', 'audit').execute()
+    const waiting = await db.selectFrom('audit_rows').select('number').execute()
     return waiting.length > 0
   })
 }

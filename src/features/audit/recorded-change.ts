@@ -4,8 +4,7 @@ import type { Actor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import type { CurrentChange } from '#platform/current-change.ts'
-import type { OutboxDatabase } from '#platform/jobs/jobs.ts'
-import type { PlatformTables } from '#storage/tables.ts'
+import type { AgentDatabase, PlatformTables } from '#storage/tables.ts'
 import type { AuditRow, Outcome } from './audit.schema.ts'
 import { insertAuditRow } from './audit.service.ts'
 import type { RowsUnderWay } from './rows-under-way.ts'
@@ -27,8 +26,8 @@ export interface RecordedCall {
 }
 
 export interface RecordedChange extends CurrentChange {
-  /** Stores the rows that no transaction has stored. */
-  end(outcome: Outcome): Promise<void>
+  /** Stores the rows that no transaction has stored; undefined if there are none. */
+  end(outcome: Outcome): Promise<unknown> | undefined
 }
 
 const shortened = (_: string, value: unknown) =>
@@ -89,27 +88,30 @@ export function recordChange({ platform, rows, clock }: Recording, recorded: Rec
       const isPlatform = database === platform
       if (isJoining || !(isPlatform || (database === own && !isStored))) return undefined
       isJoining = true
+      let jobTime: number | undefined
       return {
         async write(transaction) {
           for (const each of unstored('done'))
             if (isPlatform) await insertAuditRow(transaction as typeof platform, { ...each })
-            else await rows.leave(transaction as OutboxDatabase, each)
+            else jobTime = await rows.leave(transaction as AgentDatabase, call.agent_id ?? '', each)
         },
         async ended(isKept) {
           isJoining = false
           if (!isKept) return
           isStored = true
           ofAgents.clear()
-          if (!isPlatform) await rows.wake(call.agent_id ?? '')
+          if (!isPlatform) await rows.wake(call.agent_id ?? '', jobTime)
         },
       }
     },
-    async end(outcome) {
+    end(outcome) {
       const isDue = ofAgents.size > 0 || !onlyDescribed || details !== undefined
       const due = isDue ? unstored(outcome) : []
       isStored = true
       ofAgents.clear()
-      for (const each of due) await insertAuditRow(platform, { ...each })
+      return due.length === 0
+        ? undefined
+        : Promise.all(due.map(each => insertAuditRow(platform, { ...each })))
     },
   }
 }

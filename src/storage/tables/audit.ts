@@ -1,5 +1,6 @@
-import { text, textOrNull } from '#platform/columns.ts'
-import { declarePlatformTables } from './table-set.ts'
+import type { Kysely } from 'kysely'
+import { sequence, text, textOrNull } from '#platform/columns.ts'
+import { declareAgentTables, declarePlatformTables, hidden } from './table-set.ts'
 
 /** Who changed what. No row is changed. */
 export const auditTables = declarePlatformTables({
@@ -24,3 +25,23 @@ export const auditTables = declarePlatformTables({
     indexes: { agent: ['agent_id', 'created_at', 'id'], created_at: ['created_at', 'id'] },
   },
 })
+
+/**
+ * Rows on their way to the log, as JSON, committed with the changes of the agent. Without an index but its key, since each change
+ * of the agent adds one.
+ */
+export const auditRowTables = declareAgentTables(
+  { audit_rows: { sql: hidden, columns: { number: sequence, payload: text }, key: ['number'] } },
+  { create: db => takeFromOutbox(db as Kysely<Moved>) },
+)
+
+interface Moved {
+  audit_rows: { payload: string }
+  outbox: { name: string; payload: string }
+}
+
+/** Earlier builds left the rows there. */
+async function takeFromOutbox(db: Kysely<Moved>): Promise<void> {
+  const left = db.selectFrom('outbox').select('payload').where('name', '=', 'audit')
+  await db.insertInto('audit_rows').columns(['payload']).expression(left).execute()
+}
