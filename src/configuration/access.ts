@@ -94,7 +94,7 @@ function oidcProblems(oidc: OidcVariables): string[] {
   return problems
 }
 
-/** Whoever could change what an issuer says on its way here could sign in as anybody. */
+/** Over http between machines an attacker could change the issuer's answers, and so sign in as any person. */
 function isIssuer(value: string): boolean {
   const url = URL.parse(value)
   return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))

@@ -48,7 +48,7 @@ function findInAccess(configuration: Configuration): Finding[] {
     [
       gateway !== undefined && isPlain(gateway.jwksUrl) && !isLoopback(hostOf(gateway.jwksUrl)),
       'stranger',
-      'The keys of the identity gateway are fetched without encryption: who can change them on the way can sign in as anybody.',
+      'The keys of the identity gateway are fetched without encryption: an attacker who changes them on the way signs in as any person.',
       'Set GATEWAY_JWKS_URL to an https address.',
     ],
     [
@@ -83,7 +83,7 @@ function findInSignIn({ oidc, signInAllow }: Configuration): Finding[] {
     [
       oidc?.trustsEmail === true,
       'risk',
-      'Who can choose their own address at the identity provider signs in as anybody, since OIDC_TRUST_EMAIL is true.',
+      'People who can choose their own address at the identity provider sign in as any person, since OIDC_TRUST_EMAIL is true.',
       'Remove OIDC_TRUST_EMAIL, unless the provider is a directory in which only administrators set addresses.',
     ],
     [

@@ -125,7 +125,7 @@ describe('the configuration', () => {
       'stranger: Everybody may get an address that SIGN_IN_ALLOW admits, and create agents: @gmail.com, @yahoo.co.uk.',
       { ...provider, SIGN_IN_ALLOW: 'ada@gmail.com,@Gmail.com,@yahoo.co.uk,@gmail.example.com' },
     ],
-    ['risk: Who can choose their own address', { ...provider, OIDC_TRUST_EMAIL: 'true' }],
+    ['risk: People who can choose their own address', { ...provider, OIDC_TRUST_EMAIL: 'true' }],
     [
       'risk: All people of a group own an agent, may delete it, and choose its people, by OIDC_ROLES: staff.',
       { ...provider, OIDC_GROUPS_CLAIM: 'groups', OIDC_ROLES: 'staff=default:owner,leads=default:admin' },

@@ -33,6 +33,8 @@ export interface Facilitator extends AsyncDisposable {
   remembers: boolean
   /** Called before each step of a call: what it does comes first. */
   before(step: 'verify' | 'settle' | 'answer'): void | Promise<void>
+  /** Called when a call has got no answer and will get none. */
+  hangs(): void
   /** Nonces that were settled, in order: none is there twice. */
   settled: string[]
   calls: { path: string; nonce: string }[]
@@ -100,6 +102,7 @@ export async function startFacilitator(): Promise<Facilitator> {
     verifies: true,
     remembers: false,
     before: () => {},
+    hangs: () => {},
     settled: [],
     calls: [],
     async [Symbol.asyncDispose]() {
@@ -162,7 +165,8 @@ export async function startFacilitator(): Promise<Facilitator> {
         : await (path === '/verify' ? verify : settle)(JSON.parse(text) as Asked)
     if (reply === 'drop') response.destroy()
     else if (reply === 'junk') response.end('<html>')
-    else if (reply !== 'hang')
+    else if (reply === 'hang') facilitator.hangs()
+    else
       response
         .writeHead(reply.status ?? 200, { 'content-type': 'application/json' })
         .end(JSON.stringify(reply.body))

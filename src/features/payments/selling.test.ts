@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import { makeAgent } from '#test/support/agents.ts'
 import type { Answer, CallOptions, TestApp } from '#test/support/build-app.ts'
@@ -50,6 +50,23 @@ async function newShop(...paths: string[]) {
   const ask = (headers: Record<string, string> = {}, content = 'Hello', others: object = {}) =>
     app.call('POST', `${path}/chat`, { headers, body: { content, ...others } })
   return { id, path, manage, transactions, ask }
+}
+
+/** The ten seconds that a call may take pass as soon as one hangs. */
+function passTimeWhileItHangs(): void {
+  let late = new AbortController()
+  const timeout = AbortSignal.timeout.bind(AbortSignal)
+  const spy = vi
+    .spyOn(AbortSignal, 'timeout')
+    .mockImplementation(ms => (ms === 10_000 ? AbortSignal.any([late.signal, timeout(ms)]) : timeout(ms)))
+  facilitator.hangs = () => {
+    late.abort(new DOMException('late', 'TimeoutError'))
+    late = new AbortController()
+  }
+  onTestFinished(() => {
+    spy.mockRestore()
+    facilitator.hangs = () => {}
+  })
 }
 
 const served = ({ status }: Answer) => status === 200
@@ -318,6 +335,7 @@ describe('a payment', () => {
     async mode => {
       const { ask, transactions, manage } = await newShop('/chat')
       facilitator.modes.push(mode)
+      if (mode.endsWith('hang')) passTimeWhileItHangs()
       const payment = await paymentFor(await ask())
       const open = await ask(payment)
       expect(open).toMatchObject({ status: 409, body: { code: 'PAYMENT_PENDING' } })

@@ -68,7 +68,7 @@ export function createSignInService(needs: Dependencies) {
 
 export type SignInService = ReturnType<typeof createSignInService>
 
-/** Whether the account is new; otherwise the address must be bound to it, or whoever gets an address would get its roles. */
+/** Whether the account is new; otherwise the address must be bound to it, since a later holder of the address would get its roles. */
 async function requireOwnAddress(
   repository: SignInRepository,
   { issuer, subject, email }: Account,
