@@ -68,6 +68,7 @@ const repositoryTests = [
   'src/features/schedules/schedules.test.ts',
   'src/features/sources/{contents,sources,crawl/crawl}.test.ts',
   'src/features/sources/{fetching/database-source,jobs/*}.test.ts',
+  'src/features/usage/*.test.ts',
   'src/features/tools/{concurrent-changes,tools}.test.ts',
   'src/features/webhooks/{deliveries,webhooks}.test.ts',
   'src/features/workflows/{executions,keeping,waiting-executions,workflows}.test.ts',

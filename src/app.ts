@@ -22,6 +22,7 @@ import { createSignIn } from '#features/sign-in/sign-in.feature.ts'
 import { createSources } from '#features/sources/sources.feature.ts'
 import { createSql } from '#features/sql/sql.feature.ts'
 import { createTools } from '#features/tools/tools.feature.ts'
+import { createUsage } from '#features/usage/usage.feature.ts'
 import { createWebhooks } from '#features/webhooks/webhooks.feature.ts'
 import { createWorkflows } from '#features/workflows/workflows.feature.ts'
 import type { Environment } from '#infrastructure/environment.ts'
@@ -96,7 +97,8 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   )
   // Features that are added later offer tools, too. Models see those for the sources first.
   const toolsOf = collectTools(() => new Set<Feature>([knowledge, sources, ...all]), recordTool)
-  const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
+  const usage = add(createUsage(infrastructure, access))
+  const chat = add(createChat(infrastructure, { ...agents, ...knowledge, ...usage, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...payments, ...agents, ...knowledge, ...chat, toolsOf }))
   add(createOpenai(infrastructure, { ...access, ...agents, ...payments, ...chat }))
   const eventNames = () => all.flatMap(({ events = {} }) => Object.keys(events))

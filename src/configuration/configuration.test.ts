@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Configuration } from './configuration.ts'
 import { readConfiguration } from './configuration.ts'
 
@@ -36,6 +39,7 @@ describe('without any variable', () => {
       rateLimits: { general: 100, chat: 20, browser: 50, bulk: 10 },
       trustProxy: [],
       outboundAllow: [],
+      modelPrices: {},
       models: {
         openai: { apiKey: undefined, baseUrl: undefined },
         anthropic: { apiKey: undefined, baseUrl: undefined },
@@ -358,6 +362,39 @@ describe('variables that belong together', () => {
   it('name the embedding model of a server that has no usual one', () => {
     expect(problemsOf({ EMBEDDING_PROVIDER: 'openai-compatible' })).toEqual([
       'EMBEDDING_MODEL must be set when EMBEDDING_PROVIDER is openai-compatible.',
+    ])
+  })
+})
+
+describe('prices of models', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'prices-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const file = (text: string) => {
+    const path = join(folder, 'prices.json')
+    writeFileSync(path, text)
+    return path
+  }
+
+  it('come from a file', () => {
+    const ModelPrices = file('{"gpt-5": {"input": 1.25, "output": 10}}')
+    expect(configured({ MODEL_PRICES: ModelPrices }).modelPrices).toEqual({
+      'gpt-5': { input: 1.25, output: 10 },
+    })
+  })
+
+  it.each([
+    ['no JSON', '{', /^MODEL_PRICES names a file that is no JSON: \//],
+    ['no object', '[]', /is no JSON object/],
+    ['a price below zero', '{"a": {"input": 1, "output": 1}, "b": {"input": -1, "output": 1}}', /entry "b"/],
+    ['a price as a text', '{"a": {"input": "1", "output": 1}}', /entry "a" has no prices/],
+    ['a misspelt field', '{"a": {"input": 1, "output": 1, "cached": 1}}', /entry "a"/],
+  ])('of a file with %s are refused', (_, text, problem) => {
+    expect(problemsOf({ MODEL_PRICES: file(text) })).toEqual([expect.stringMatching(problem)])
+  })
+
+  it('of a file that is missing are refused', () => {
+    expect(problemsOf({ MODEL_PRICES: join(folder, 'none') })).toEqual([
+      expect.stringMatching(/cannot be read/),
     ])
   })
 })

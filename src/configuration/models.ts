@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { Type } from 'typebox'
+import { readModelPrices } from './model-prices.ts'
 import { group, isWebAddress, key, oneOf, optional, webAddress } from './variables.ts'
 
 const providers = ['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'] as const
@@ -27,8 +28,11 @@ export const models = group({
     DEFAULT_MODEL: optional('a model id'),
     EMBEDDING_PROVIDER: oneOf(embeddingProviders, 'builtin'),
     EMBEDDING_MODEL: optional('a model id, or a folder'),
+    MODEL_PRICES: optional('the path of a JSON file'),
   },
-  problems({ EMBEDDING_PROVIDER: provider, EMBEDDING_MODEL: model }) {
+  problems({ EMBEDDING_PROVIDER: provider, EMBEDDING_MODEL: model, MODEL_PRICES: prices }) {
+    const read = readModelPrices(prices)
+    if ('problem' in read) return [`MODEL_PRICES ${read.problem}`]
     if (provider === 'openai-compatible' && model === undefined)
       return ['EMBEDDING_MODEL must be set when EMBEDDING_PROVIDER is openai-compatible.']
     if (provider === 'local' && !isAbsolute(model ?? ''))
@@ -38,8 +42,10 @@ export const models = group({
     return []
   },
   read(environment) {
+    const prices = readModelPrices(environment.MODEL_PRICES)
     const { OPENAI_COMPATIBLE_BASE_URL: baseUrl, OPENAI_COMPATIBLE_API_KEY: apiKey } = environment
     return {
+      modelPrices: 'prices' in prices ? prices.prices : {},
       models: {
         openai: { apiKey: environment.OPENAI_API_KEY, baseUrl: environment.OPENAI_BASE_URL },
         anthropic: { apiKey: environment.ANTHROPIC_API_KEY, baseUrl: environment.ANTHROPIC_BASE_URL },

@@ -18,9 +18,21 @@ export function createMetrics() {
   })
   const modelTokens = new Counter({
     name: 'model_tokens_total',
-    help: 'Tokens that model services reported.',
+    help: 'Tokens that model services reported, cached_input within input; estimated where they reported none.',
     // Not by model: its id is the caller's text, and each would be a series for ever.
     labelNames: ['provider', 'direction'],
+    registers: [registry],
+  })
+  const modelCalls = new Counter({
+    name: 'model_calls_total',
+    help: 'Calls of models in the turns of agents.',
+    labelNames: ['provider'],
+    registers: [registry],
+  })
+  const modelCost = new Counter({
+    name: 'model_cost_usd_total',
+    help: 'US dollars of those whose price is known.',
+    labelNames: ['provider'],
     registers: [registry],
   })
   return {
@@ -33,8 +45,17 @@ export function createMetrics() {
       requestSeconds.observe({ method, route, status }, seconds)
     },
     /** Reports of services are checked: a counter that is given nonsense would throw. */
-    countTokens(provider: string, direction: 'input' | 'output', tokens: number) {
+    countTokens(
+      provider: string,
+      direction: 'input' | 'cached_input' | 'output' | 'estimated',
+      tokens: number,
+    ) {
       if (Number.isFinite(tokens) && tokens > 0) modelTokens.inc({ provider, direction }, tokens)
+    },
+    /** @param dollars that it cost */
+    countModelCall(provider: string, dollars: number) {
+      modelCalls.inc({ provider })
+      modelCost.inc({ provider }, dollars)
     },
   }
 }

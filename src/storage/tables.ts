@@ -34,6 +34,7 @@ import type { TableSet } from './tables/table-set.ts'
 import { columnsOnly } from './tables/table-set.ts'
 import { toolTables } from './tables/tools.ts'
 import { turnTables } from './tables/turns.ts'
+import { usageTables } from './tables/usage.ts'
 import { wakeUpTables } from './tables/wake-ups.ts'
 import { webhookTables } from './tables/webhooks.ts'
 import { workflowTables } from './tables/workflows.ts'
@@ -49,6 +50,7 @@ export const platformTables = {
   '0026-keys': keyTables,
   '0027-sign-in': signInTables,
   '0028-audit': auditTables,
+  '0036-usage': usageTables,
 }
 
 /** The same for each agent's own database. */

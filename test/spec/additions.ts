@@ -467,6 +467,11 @@ export const additions = [
     area: 'chat',
     why: 'A person stops an answer that they no longer want.',
   },
+  {
+    route: 'GET /api/agents/{id}/usage',
+    area: 'agents',
+    why: 'People see what an agent uses of models, and what it costs.',
+  },
   { route: 'GET /api/openai/v1/models', why: 'A client of OpenAI lists the agents that it may chat with.' },
   { route: 'GET /api/openai/v1/models/{model}', why: 'Such a client checks the model that it was set to.' },
   { route: 'POST /api/openai/v1/chat/completions', why: 'Clients of OpenAI talk with agents.' },

@@ -150,6 +150,7 @@ const lines = {
     POST /api/agents/:id/mcp/endpoint/sse +chat
   `,
   admin: `
+    GET /api/agents/:id/usage
     GET /api/agents/:id/audit
     GET /api/agents/:id/keys -keys
     POST /api/agents/:id/keys -keys

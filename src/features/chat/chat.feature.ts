@@ -3,6 +3,7 @@ import type { AgentsFeature } from '#features/agents/agents.feature.ts'
 import type { ToolsOf } from '#features/collect-tools.ts'
 import type { Feature } from '#features/feature.ts'
 import type { KnowledgeService } from '#features/knowledge/knowledge.service.ts'
+import type { UsageFeature } from '#features/usage/usage.feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAnswerOnce } from './answering/answer-once.ts'
@@ -62,7 +63,7 @@ export interface ChatFeature extends Feature {
   shorten(result: unknown): unknown
 }
 
-interface Peers extends Pick<AgentsFeature, 'settings' | 'callerSignal'> {
+interface Peers extends Pick<AgentsFeature, 'settings' | 'callerSignal'>, Pick<UsageFeature, 'usage'> {
   knowledge: KnowledgeService
   toolsOf: ToolsOf
 }
@@ -70,7 +71,7 @@ interface Peers extends Pick<AgentsFeature, 'settings' | 'callerSignal'> {
 /** Conversations with agents. */
 export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFeature {
   const { models, configuration, instanceId, transact, changes, clock, log } = infrastructure
-  const { settings, knowledge, callerSignal, toolsOf } = peers
+  const { settings, knowledge, usage, callerSignal, toolsOf } = peers
   const lock = createConversationLock({ clock, holder: instanceId, leaseMs: configuration.leaseMs })
   const listMessages = createMessageList(infrastructure.searchWorkers)
   const conversations = createConversationsService({ lock, listMessages, transact })
@@ -79,7 +80,7 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   const settingsOf = async (agentId: string) => (await settings.profileOf(agentId)).settings
   const starts = createConversationStarts({ ...infrastructure, lock, maxConversations, settingsOf })
   const maxIterations = configuration.chatMaxIterations
-  const planner = createTurnPlanner({ ...infrastructure, settings, knowledge, toolsOf, maxIterations })
+  const planner = createTurnPlanner({ ...infrastructure, settings, knowledge, usage, toolsOf, maxIterations })
   const questions = createQuestions({ ...infrastructure, planner, starts, lock, files })
   const store = createAnswerStore({ lock, transact })
   const running = createRunning()

@@ -130,6 +130,7 @@ const messageMetadataSchema = Type.Object({
         cachedInputTokens: Type.Optional(
           Type.Integer({ description: 'Of the input, those that the service had in a cache.' }),
         ),
+        cost: Type.Optional(Type.String({ description: 'US dollars, where the prices are known.' })),
       },
       {
         description: 'Token counts of all requests to the model, as its service reported them.',

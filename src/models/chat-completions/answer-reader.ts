@@ -43,7 +43,10 @@ export function createAnswerReader(
 
   function takeChunk(chunk: Fields): void {
     hasBegun = true
-    if (isFields(chunk.usage)) usage = chunk.usage
+    if (isFields(chunk.usage)) {
+      usage = chunk.usage
+      emit({ type: 'usage', usage: usageOf(usage) })
+    }
     const choice = fieldsOf(Array.isArray(chunk.choices) ? chunk.choices[0] : undefined)
     const end = textOf(choice.finish_reason)
     // As text in chunks before the last, by Qwen's servers.
@@ -137,5 +140,7 @@ function usageOf(usage: Fields | undefined): FinishPart['usage'] {
       text: output === undefined ? undefined : Math.max(0, output - (reasoning ?? 0)),
       reasoning,
     },
+    // OpenRouter's, in US dollars.
+    ...(countOf(usage?.cost) !== undefined && { raw: { cost: countOf(usage?.cost) } }),
   }
 }

@@ -11,6 +11,7 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4StreamPart,
   LanguageModelV4ToolResultOutput,
+  LanguageModelV4Usage,
 } from '@ai-sdk/provider'
 
 export interface LanguageModel {
@@ -33,7 +34,11 @@ export type PromptMessage = LanguageModelV4Message
 export type AssistantMessage = Extract<PromptMessage, { role: 'assistant' }>
 export type ToolDefinition = LanguageModelV4FunctionTool
 export type ToolOutput = LanguageModelV4ToolResultOutput
-export type StreamPart = LanguageModelV4StreamPart | { type: 'text-retracted' }
+export type StreamPart =
+  | LanguageModelV4StreamPart
+  | { type: 'text-retracted' }
+  /** The usage so far, for answers that never finish. */
+  | { type: 'usage'; usage: LanguageModelV4Usage }
 
 /** The parts of a stream that a turn handles; the others (warnings, pings, partial tool input) do not leave `src/models`. */
 export type AnswerPart = Extract<

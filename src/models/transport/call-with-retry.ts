@@ -4,6 +4,7 @@ import { systemClock } from '#platform/clock.ts'
 import type {
   AnswerPart,
   CallOptions,
+  FinishPart,
   LanguageModel,
   Parts,
   StreamPart,
@@ -34,14 +35,16 @@ const realTiming: Timing = {
  *
  * Rejects with AppError MODEL_UNKNOWN or MODEL_ERROR, the latter also for an incomplete answer; once the signal is
  * aborted, with the signal's reason. The last part of an answer is always its `finish`.
+ * @param report called with each usage that the service reports, of an incomplete answer as well
  */
 export function streamWithRetry(
   model: LanguageModel,
   options: CallOptions,
   timing: Timing = realTiming,
+  report: (usage: FinishPart['usage']) => void = () => {},
 ): Parts<AnswerPart> {
   return async take => {
-    const reading = createReading(model, options, take)
+    const reading = createReading(model, options, take, report)
     for (let attempt = 0; ; attempt++) {
       try {
         const { stream } = await model.doStream(options)
@@ -79,6 +82,7 @@ function createReading(
   model: LanguageModel,
   { abortSignal }: CallOptions,
   takeAnswer: (part: AnswerPart) => void,
+  report: (usage: FinishPart['usage']) => void,
 ) {
   let hasBegun = false
   let isWhole = false
@@ -88,6 +92,7 @@ function createReading(
     take(part: StreamPart): void {
       // Data read before an abort is not shown after it.
       abortSignal?.throwIfAborted()
+      if (part.type === 'usage' || part.type === 'finish') report(part.usage)
       if (!isAnswerPart(part, model)) return
       hasBegun = true
       try {

@@ -2,7 +2,8 @@ import type { SettingsService, StoredSettings } from '#features/agents/settings.
 import { temperatureOf } from '#features/agents/settings.service.ts'
 import type { ToolsOf } from '#features/collect-tools.ts'
 import type { FoundPassage, KnowledgeService } from '#features/knowledge/knowledge.service.ts'
-import type { AnswerPart, Parts, PromptMessage } from '#models/language-model/language-model.ts'
+import type { Meter, UsageService } from '#features/usage/usage.service.ts'
+import type { LanguageModel, PromptMessage } from '#models/language-model/language-model.ts'
 import type { CitedPassage } from '#models/language-model/passages.ts'
 import type { Models } from '#models/models.ts'
 import type { Tool } from '#models/tools/tool.ts'
@@ -13,7 +14,6 @@ import type { Clock } from '#platform/clock.ts'
 import { conflict } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
-import type { Metrics } from '#platform/metrics.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { readBounded } from '../bounded-window.ts'
@@ -106,12 +106,12 @@ interface Dependencies {
   settings: Pick<SettingsService, 'profileOf'>
   models: Pick<Models, 'resolve'>
   knowledge: Pick<KnowledgeService, 'passages'>
+  usage: Pick<UsageService, 'meter'>
   toolsOf: ToolsOf
   maxIterations: number
   clock: Clock
   ids: Ids
   log: Log
-  metrics: Metrics
 }
 
 const nobodyApproves =
@@ -199,12 +199,20 @@ function allTools(offered: readonly Tool[], callers: readonly Tool[] = []): read
 }
 
 /**
- * The calls of an answer under ids of ours, which are those that are stored: so later prompts repeat the calls as they were sent,
- * to any model.
+ * Calls a model. The calls of tools in its answer get ids of ours, which are those that are stored: so later prompts repeat them
+ * as they were sent, to any model.
  */
-function renamingCalls(stream: Parts<AnswerPart>, ids: Pick<Ids, 'toolCall'>): Parts<AnswerPart> {
-  return take =>
-    stream(part => take(part.type === 'tool-call' ? { ...part, toolCallId: ids.toolCall() } : part))
+function callsOf(
+  model: LanguageModel,
+  meter: Meter,
+  { ids }: Pick<Dependencies, 'ids'>,
+): TurnInput['stream'] {
+  return options =>
+    meter.stream(options, report => {
+      const parts = streamWithRetry(model, options, undefined, report)
+      return take =>
+        parts(part => take(part.type === 'tool-call' ? { ...part, toolCallId: ids.toolCall() } : part))
+    })
 }
 
 export function createTurnPlanner(needs: Dependencies) {
@@ -214,6 +222,7 @@ export function createTurnPlanner(needs: Dependencies) {
     if (status !== 'active')
       throw conflict(`This agent is ${status} and does not answer. Set its status to active first.`)
     const chosen = await needs.models.resolve({ settings, credentials, requested: options.model })
+    const meter = needs.usage.meter({ agentId, provider: chosen.provider, model: chosen.id })
     return {
       model: chosen.id,
       settings,
@@ -247,7 +256,7 @@ export function createTurnPlanner(needs: Dependencies) {
         })
         const { instructions = settings.system_prompt } = options
         const outcome = await runTurn({
-          stream: call => renamingCalls(streamWithRetry(chosen.model, call), needs.ids),
+          stream: callsOf(chosen.model, meter, needs),
           contextWindow,
           temperature: temperatureOf(settings),
           tools,
@@ -264,10 +273,8 @@ export function createTurnPlanner(needs: Dependencies) {
             recording &&
             (turn => recording.record({ turn, found: passages, pages: pages.all(), cited: cited.all() })),
         })
-        needs.metrics.countTokens(chosen.provider, 'input', outcome.usage?.inputTokens ?? 0)
-        needs.metrics.countTokens(chosen.provider, 'output', outcome.usage?.outputTokens ?? 0)
         return {
-          ...outcome,
+          ...{ ...outcome, usage: meter.priced(outcome.usage) },
           ...{ toolsLeftOut: leftOut, pages: pages.all(), passages: cited.all() },
           shown: passagesText(passages),
         }

@@ -70,4 +70,6 @@ export interface Usage {
   outputTokens: number
   /** Of the input, those that the service had in a cache; absent if there were none. */
   cachedInputTokens?: number
+  /** US dollars as a decimal; absent if a price is not known. */
+  cost?: string
 }

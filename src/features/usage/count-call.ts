@@ -1,0 +1,57 @@
+import type { AnswerPart, CallOptions, FinishPart } from '#models/language-model/language-model.ts'
+import type { ModelPrice } from './money.ts'
+import { costOf } from './money.ts'
+
+export type ReportedUsage = FinishPart['usage']
+
+const charactersPerToken = 4
+
+/** Tokens of a prompt and its tools, at four characters per token. */
+export function promptTokens({ prompt, tools }: Pick<CallOptions, 'prompt' | 'tools'>): number {
+  return Math.ceil(JSON.stringify([prompt, tools]).length / charactersPerToken)
+}
+
+/** Services may report anything. */
+function whole(tokens: number | undefined): number {
+  return tokens !== undefined && tokens > 0 && tokens < 1e9 ? Math.round(tokens) : 0
+}
+
+/** Counts one call of a model while it is streamed. */
+export function createCallCount() {
+  let reported: ReportedUsage | undefined
+  let characters = 0
+  let hasBegun = false
+  return {
+    /** The last report counts. */
+    report(usage: ReportedUsage): void {
+      if (usage.inputTokens.total !== undefined || usage.outputTokens.total !== undefined) reported = usage
+    },
+    add(part: AnswerPart): void {
+      hasBegun = true
+      if ('delta' in part) characters += part.delta.length
+    },
+    hasBegun: () => hasBegun,
+
+    /**
+     * The tokens, and the cost in billionths of a US dollar, undefined if it is not known.
+     * @param options of the call, whose tokens are estimated if none were reported; undefined if it cost nothing then
+     */
+    counted(options: CallOptions | undefined, price: ModelPrice | undefined) {
+      const { inputTokens, outputTokens, raw } = reported ?? {}
+      const tokens = {
+        input: whole(inputTokens?.total),
+        cached: whole(inputTokens?.cacheRead),
+        cacheWrite: whole(inputTokens?.cacheWrite),
+        output: whole(outputTokens?.total),
+      }
+      const isEstimated = reported === undefined && options !== undefined
+      const prompt = isEstimated ? promptTokens(options) : 0
+      const said = isEstimated ? Math.ceil(characters / charactersPerToken) : 0
+      const charged = raw?.cost
+      const known = typeof charged === 'number' && charged >= 0 && charged < 1e6
+      const priced = isEstimated ? { input: prompt, cached: 0, cacheWrite: 0, output: said } : tokens
+      const cost = known ? Math.round(charged * 1e9) : price && costOf(priced, price)
+      return { tokens, estimated: prompt + said, cost: reported || isEstimated ? cost : 0 }
+    },
+  }
+}

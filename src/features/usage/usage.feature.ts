@@ -1,0 +1,20 @@
+import type { AccessFeature } from '#features/access/access.feature.ts'
+import type { Feature } from '#features/feature.ts'
+import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import { registerUsageRoutes } from './usage.routes.ts'
+import type { UsageService } from './usage.service.ts'
+import { createUsageService } from './usage.service.ts'
+
+export interface UsageFeature extends Feature {
+  usage: UsageService
+}
+
+/** What agents use of models, and what they may spend. */
+export function createUsage(
+  infrastructure: Infrastructure,
+  { access }: Pick<AccessFeature, 'access'>,
+): UsageFeature {
+  const { modelPrices } = infrastructure.configuration
+  const usage = createUsageService({ ...infrastructure, modelPrices })
+  return { usage, routes: app => registerUsageRoutes(app, { usage, access }) }
+}

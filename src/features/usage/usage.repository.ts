@@ -1,0 +1,74 @@
+import type { Insertable, Kysely } from 'kysely'
+import { sql } from 'kysely'
+import type { ValueOf } from '#platform/prepared-query.ts'
+import { prepareQuery } from '#platform/prepared-query.ts'
+import type { PlatformTables } from '#storage/tables.ts'
+import type { UsageQuery } from './usage.schema.ts'
+
+export type UsageDatabase = Kysely<PlatformTables>
+export type UsageRow = Insertable<PlatformTables['usage']>
+
+const key = ['agent_id', 'day', 'author', 'model'] as const
+export const usageCounts = [
+  'turns',
+  'calls',
+  'input_tokens',
+  'cached_tokens',
+  'output_tokens',
+  'estimated_tokens',
+  'cost',
+  'unpriced_calls',
+] as const
+
+export type UsageCounts = Record<(typeof usageCounts)[number], number>
+
+const addRow = prepareQuery((database: UsageDatabase, value: ValueOf<keyof UsageRow>) => {
+  const values = Object.fromEntries(
+    [...key, 'person' as const, ...usageCounts].map(name => [name, value(name)]),
+  )
+  return database
+    .insertInto('usage')
+    .values(values as unknown as UsageRow)
+    .onConflict(conflict =>
+      conflict
+        .columns(key)
+        .doUpdateSet(({ eb, ref }) =>
+          Object.fromEntries(
+            usageCounts.map(name => [name, eb(`usage.${name}`, '+', ref(`excluded.${name}`))] as const),
+          ),
+        ),
+    )
+})
+
+/** Adds to the row of the day, or begins it: one statement, so that no process undoes the addition of another. */
+export async function addUsage(database: UsageDatabase, row: UsageRow): Promise<void> {
+  await addRow(database, row)
+}
+
+const groups = {
+  day: sql<string | null>`day`,
+  model: sql<string | null>`model`,
+  person: sql<string | null>`nullif(person, '')`,
+  key: sql<string | null>`case when author like 'key:%' then substr(author, 5) end`,
+}
+
+/** The sums of an agent, by what they are grouped by. */
+export async function sumUsage(
+  database: UsageDatabase,
+  { agentId, from, to, group }: Required<UsageQuery> & { agentId: string },
+) {
+  const rows = await database
+    .selectFrom('usage')
+    .select(groups[group].as('value'))
+    .select(({ fn }) => usageCounts.map(name => fn.sum<number | string>(name).as(name)))
+    .where('agent_id', '=', agentId)
+    .where('day', '>=', from)
+    .where('day', '<=', to)
+    .groupBy(sql`1`)
+    .orderBy(sql`1`)
+    .execute()
+  // PostgreSQL sums up to a type without bounds, which arrives as text.
+  const countsIn = (row: (typeof rows)[number]) =>
+    Object.fromEntries(usageCounts.map(name => [name, Number(row[name])])) as UsageCounts
+  return rows.map(row => ({ value: row.value, ...countsIn(row) }))
+}

@@ -1,0 +1,121 @@
+import type { AnswerPart, CallOptions, Parts } from '#models/language-model/language-model.ts'
+import type { Provider } from '#models/providers/provider.ts'
+import type { Actor } from '#platform/actor.ts'
+import { anonymous, currentActor } from '#platform/actor.ts'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { invalid } from '#platform/errors.ts'
+import type { Log } from '#platform/logging/log.ts'
+import type { Metrics } from '#platform/metrics.ts'
+import type { ReportedUsage } from './count-call.ts'
+import { createCallCount } from './count-call.ts'
+import type { ModelPrice } from './money.ts'
+import { dollarsOf } from './money.ts'
+import type { UsageCounts, UsageDatabase } from './usage.repository.ts'
+import { addUsage, sumUsage, usageCounts } from './usage.repository.ts'
+import type { Usage, UsageQuery } from './usage.schema.ts'
+
+/** By which a turn's calls are counted. */
+interface Metered {
+  agentId: string
+  provider: Provider
+  model: string
+}
+
+/** Begins a call; `report` is called with each usage that the service reports. */
+type StartCall = (report: (usage: ReportedUsage) => void) => Parts<AnswerPart>
+
+interface Dependencies {
+  platform: UsageDatabase
+  /** By the id of a model, or by `provider/id`. */
+  modelPrices: Readonly<Record<string, ModelPrice>>
+  metrics: Metrics
+  clock: Clock
+  log: Log
+}
+
+export function createUsageService({ platform, modelPrices, metrics, clock, log }: Dependencies) {
+  type Counted = ReturnType<ReturnType<typeof createCallCount>['counted']>
+
+  /** An answer is not lost because it was not counted. */
+  async function add({ agentId, provider, model }: Metered, by: Author, turns: number, counted: Counted) {
+    const { tokens, estimated, cost } = counted
+    const { input, cached, output } = tokens
+    metrics.countModelCall(provider, (cost ?? 0) / 1e9)
+    const directions = { input, cached_input: cached, output, estimated } as const
+    for (const [direction, count] of Object.entries(directions))
+      metrics.countTokens(provider, direction as keyof typeof directions, count)
+    const row = {
+      ...{ agent_id: agentId, day: timestamp(clock).slice(0, 10), ...by, model, turns, calls: 1 },
+      ...{ input_tokens: input, cached_tokens: cached, output_tokens: output, estimated_tokens: estimated },
+      ...{ cost: cost ?? 0, unpriced_calls: cost === undefined ? 1 : 0 },
+    }
+    await addUsage(platform, row).catch(error => log.error({ err: error, ...row }, 'usage was not counted'))
+  }
+
+  return {
+    /** Counts the calls of models in one turn of the current actor. */
+    meter(metered: Metered) {
+      const by = authorOf(currentActor.getStore() ?? anonymous)
+      const price = modelPrices[`${metered.provider}/${metered.model}`] ?? modelPrices[metered.model]
+      let turns = 1
+      let spent: number | undefined = 0
+      return {
+        stream(options: CallOptions, start: StartCall): Parts<AnswerPart> {
+          return async take => {
+            const call = createCallCount()
+            try {
+              await start(call.report)(part => {
+                call.add(part)
+                take(part)
+              })
+            } finally {
+              const hasCost = call.hasBegun() || options.abortSignal?.aborted
+              const isFree = metered.provider === 'builtin' || !hasCost
+              const counted = isFree ? call.counted(undefined, price) : call.counted(options, price)
+              const { cost } = counted
+              spent = cost === undefined || spent === undefined ? undefined : spent + cost
+              const of = turns
+              turns = 0
+              await add(metered, by, of, counted)
+            }
+          }
+        },
+
+        /** The usage of the turn with its cost, where the prices of all its calls are known. */
+        priced: <Of extends object>(usage: Of | undefined): (Of & { cost?: string }) | undefined =>
+          usage && { ...usage, ...(spent !== undefined && { cost: dollarsOf(spent) }) },
+      }
+    },
+
+    async sums(agentId: string, query: UsageQuery): Promise<Usage> {
+      const today = timestamp(clock).slice(0, 10)
+      const { from = `${today.slice(0, 7)}-01`, to = today, group = 'day' } = query
+      if (from > to) throw invalid('from', `must not be after ${to}, the last day`)
+      const rows = await sumUsage(platform, { agentId, from, to, group })
+      const sums = usageCounts.map(name => [name, rows.reduce((sum, row) => sum + row[name], 0)] as const)
+      return {
+        ...{ from, to, total: shown(Object.fromEntries(sums) as UsageCounts) },
+        usage: rows.map(({ value, ...row }) => ({ [group]: value, ...shown(row) })),
+      }
+    },
+  }
+}
+
+export type UsageService = ReturnType<typeof createUsageService>
+export type Meter = ReturnType<UsageService['meter']>
+
+type Author = ReturnType<typeof authorOf>
+
+/** Those without an own id, such as callers without a user, are one author; the name of a channel is enough. */
+function authorOf({ kind, id, name, person }: Actor) {
+  const own = kind === 'channel' ? name : id
+  return {
+    author: own === null ? kind : `${kind}:${own}`,
+    person: person ?? (kind === 'person' && id !== null ? id : ''),
+  }
+}
+
+function shown({ cached_tokens, cost, ...counts }: UsageCounts) {
+  return { ...counts, cached_input_tokens: cached_tokens, cost: dollarsOf(cost) }
+}
