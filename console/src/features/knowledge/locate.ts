@@ -49,7 +49,12 @@ export function locate(items: readonly string[], text: string, range: Range): Lo
     const unit = around.places[at]?.start ?? 0
     return unit >= range.start && unit < range.end
   }
-  const total = around.places.filter((_, at) => inRange(at)).length
+  const own = around.letters.split('').filter((_, at) => inRange(at))
+  const total = own.length
+  // Few words that mix directions may stand in another order; where they are the whole page, none of them can be another's.
+  if (total > 0 && own.sort().join('') === page.letters.split('').sort().join('')) {
+    return { marks: marksOf([...page.places.keys()], page.places), share: 1 }
+  }
   const found = alignments(page, around.letters).flatMap(({ from, to, shift }) =>
     Array.from({ length: to - from }, (_, at) => from + at)
       .filter(inRange)

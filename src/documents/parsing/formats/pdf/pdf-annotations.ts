@@ -1,6 +1,7 @@
 /** An annotation as pdf.js reports it. */
 interface Annotation {
-  subtype: string
+  /** Counted from 0. */
+  pageIndex: number
   annotationFlags: number
   /** From the left and from below. */
   rect: number[]
@@ -18,16 +19,31 @@ interface Annotation {
 /** Not seen on screens: hidden, and for print alone. */
 const unseen = 2 | 32
 /** Their texts describe them, or are values of the form. */
-const withoutRemarks = new Set(['Link', 'Widget', 'PrinterMark', 'TrapNet', 'Screen', 'Movie', 'Sound'])
+const withoutRemarks = new Set(['LINK', 'WIDGET', 'PRINTERMARK', 'TRAPNET', 'SCREEN', 'MOVIE', 'SOUND'])
 
-/** What people have typed onto a page, and their remarks on it, from top to bottom; a line that names it before each. */
-export function annotationText(annotations: readonly object[], isShown: (layer: unknown) => boolean): string {
+/** The numbers of the types that hold what people have written. */
+export function typesWithRemarks(numbers: Readonly<Record<string, number>>): Set<number> {
+  return new Set(Object.keys(numbers).flatMap(name => (withoutRemarks.has(name) ? [] : [numbers[name] ?? 0])))
+}
+
+/**
+ * What people have typed onto pages, and their remarks on them, from top to bottom, by page, counted from 1; each is named as
+ * an annotation.
+ */
+export function annotationTexts(
+  annotations: readonly object[],
+  isShown: (layer: unknown) => boolean,
+): Map<number, string> {
   const seen = (annotations as readonly Annotation[]).filter(
-    ({ subtype, annotationFlags, oc }) =>
-      (annotationFlags & unseen) === 0 && !withoutRemarks.has(subtype) && (oc === undefined || isShown(oc)),
+    ({ annotationFlags, oc }) => (annotationFlags & unseen) === 0 && (oc === undefined || isShown(oc)),
   )
-  const fromTop = seen.toSorted((one, other) => (other.rect[3] ?? 0) - (one.rect[3] ?? 0))
-  // A note and the window that shows it have the same text.
+  const pages = Map.groupBy(seen, ({ pageIndex }) => pageIndex + 1)
+  return new Map(Iterator.from(pages).map(([page, those]) => [page, textOf(those)]))
+}
+
+/** A note and the window that shows it have the same text. */
+function textOf(annotations: readonly Annotation[]): string {
+  const fromTop = annotations.toSorted((one, other) => (other.rect[3] ?? 0) - (one.rect[3] ?? 0))
   const texts = new Set(fromTop.map(lineOf).filter(line => line !== undefined))
   return [...texts].map(text => `${text}\n\n`).join('')
 }

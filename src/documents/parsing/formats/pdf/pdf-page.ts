@@ -1,13 +1,11 @@
-/** One page of a PDF: what it draws, and what people have added to it. */
+/** One page of a PDF: what it draws. */
 import type { getDocumentProxy } from 'unpdf'
 import { UnreadableDocument } from '../../parsed-document.ts'
 import { drawnItems } from './drawn-text.ts'
-import { annotationText } from './pdf-annotations.ts'
 import { pageText } from './pdf-page-text.ts'
 import { isFromRight } from './reading-order/direction.ts'
-import type { TextItem } from './reading-order/runs.ts'
 import type { Font } from './rubbish.ts'
-import { fontsInDoubt, withoutRubbish } from './rubbish.ts'
+import { withoutRubbish } from './rubbish.ts'
 
 export type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
@@ -23,16 +21,16 @@ export interface Reading {
   hidden: readonly string[]
   /** Whether what belongs to a layer is shown. */
   isShown: (layer: unknown) => boolean
-  /** Fonts that were in doubt, and those beside them. */
+  /** Fonts that were in doubt. */
   fonts: Map<string, Font>
   /** Numbers of the commands of pages by their names. */
   numbers: Readonly<Record<string, number>>
+  annotationTypes: Readonly<Record<string, number>>
 }
 
 export interface ReadPage {
   /** Ends in a blank line; empty for a page without text. */
   text: string
-  annotations: string
   /** How much is left out, being rubbish. */
   lost: number
   /** Names of the fonts that drew it. */
@@ -46,16 +44,18 @@ export interface ReadPage {
 /** Layers are as a viewer shows them that opens the document. */
 export async function readingOf(pdf: Pdf): Promise<Reading> {
   const { getResolvedPDFJS } = await import('unpdf')
-  const { OPS: numbers } = await getResolvedPDFJS()
+  const { OPS: numbers, AnnotationType } = await getResolvedPDFJS()
   const config = await pdf.getOptionalContentConfig()
   const groups = [...config] as [id: string, { name: string; visible: boolean }][]
-  const hidden = groups.filter(([, { visible }]) => !visible).map(([, { name }]) => name)
+  const off = groups.filter(([, { visible }]) => !visible).map(([, { name }]) => name || 'without a name')
+  const hidden = off.length > 0 ? off : ['by others that are on']
   return {
     hasLayers: groups.length > 0,
     hidden,
     isShown: layer => config.isVisible(layer),
     fonts: new Map(),
     numbers,
+    annotationTypes: AnnotationType,
   }
 }
 
@@ -68,13 +68,13 @@ export async function readPage(pdf: Pdf, number: number, reading: Reading): Prom
     const { items: drawn, isHidden } = isMixed
       ? await readCommands(page, reading)
       : { items: ready, isHidden: false }
-    if (fontsInDoubt(drawn).some(name => !reading.fonts.has(name))) await readFonts(page, drawn, reading)
-    const { legible, lost, fonts } = withoutRubbish(drawn, name => reading.fonts.get(name) ?? {})
-    const annotations = annotationText(await page.getAnnotations().catch(() => []), reading.isShown)
+    const { legible, lost, fonts } = await withoutRubbish(drawn, names =>
+      readFonts(page, names, reading.fonts),
+    )
     const isPicture = drawn.length === 0 && !isHidden && (await drawsAnything(page))
     page.cleanup()
     const text = pageText(legible, fontName => styles[fontName]?.vertical ?? false)
-    return { text, annotations, lost, fonts, isHidden, isPicture }
+    return { text, lost, fonts, isHidden, isPicture }
   } catch (error) {
     throw new UnreadableDocument(`Page ${number} of this PDF is damaged.`, error)
   }
@@ -91,9 +91,11 @@ async function drawsAnything(page: PdfPage): Promise<boolean> {
 }
 
 /** Fonts are known when drawing is prepared. */
-async function readFonts(page: PdfPage, items: readonly TextItem[], { fonts }: Reading): Promise<void> {
-  await page.getOperatorList(withoutAnnotations).catch(() => undefined)
-  for (const { fontName } of items) fonts.set(fontName, fontOf(page, fontName))
+async function readFonts(page: PdfPage, names: string[], known: Map<string, Font>) {
+  if (names.some(name => !known.has(name)))
+    await page.getOperatorList(withoutAnnotations).catch(() => undefined)
+  for (const name of names) known.set(name, known.get(name) ?? fontOf(page, name))
+  return (name: string) => known.get(name) ?? {}
 }
 
 function fontOf(page: PdfPage, name: string): Font {

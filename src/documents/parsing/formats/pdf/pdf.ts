@@ -2,6 +2,7 @@ import { limits } from '../../limits.ts'
 import type { ParsedDocument, Piece } from '../../parsed-document.ts'
 import { documentOf, tooMuchText, UnreadableDocument } from '../../parsed-document.ts'
 import { EastAsianMaps } from './east-asian-maps.ts'
+import { annotationTexts, typesWithRemarks } from './pdf-annotations.ts'
 import { filledFields } from './pdf-form.ts'
 import type { Pdf } from './pdf-page.ts'
 import { readingOf, readPage } from './pdf-page.ts'
@@ -56,6 +57,9 @@ async function readPages(pdf: Pdf): Promise<{ pieces: Piece[]; warnings: string[
   const outline = await readOutline(pdf)
   const reading = await readingOf(pdf)
   const fields = filledFields(Object.values((await orNothing(pdf.getFieldObjects())) ?? {}).flat())
+  const types = typesWithRemarks(reading.annotationTypes)
+  const remarks = await orNothing(pdf.getAnnotationsByType(types, new Set()))
+  const annotations = annotationTexts(remarks ?? [], reading.isShown)
   const pieces: Piece[] = []
   const lostFonts = new Set<string>()
   const pictures: number[] = []
@@ -64,7 +68,7 @@ async function readPages(pdf: Pdf): Promise<{ pieces: Piece[]; warnings: string[
   let section: string | undefined
   for (let page = 1; page <= pdf.numPages; page++) {
     const drawn = await readPage(pdf, page, reading)
-    const text = drawn.text + (fields.get(page) ?? '') + drawn.annotations
+    const text = drawn.text + (fields.get(page) ?? '') + (annotations.get(page) ?? '')
     characters += text.length
     read += lengthOf(text)
     lost += drawn.lost
@@ -87,19 +91,33 @@ async function readPages(pdf: Pdf): Promise<{ pieces: Piece[]; warnings: string[
       'This PDF holds no text that can be read: it seems to be a scan, or its fonts do not tell which letters they draw. Run text recognition (OCR) on it and upload the result.',
     )
   }
-  const attachments = ((await orNothing(pdf.getAttachments())) as Map<string, Attachment> | null) ?? new Map()
-  const files = [...attachments.values().map(({ filename }) => filename)]
   const warnings = [
-    pictures.length > 0 &&
-      `No text was found on pages that show something: ${namesIn(pictures.map(String))}. If they are scans, run text recognition (OCR) on the file and upload the result.`,
-    lostFonts.size > 0 &&
-      `Text was left out whose fonts do not tell which letters they draw: ${namesIn(lostFonts)}.`,
-    isHidden &&
-      `Text on layers that are switched off was not read${reading.hidden.length > 0 ? `: ${namesIn(reading.hidden)}` : ''}.`,
-    files.length > 0 &&
-      `Attached files were not read: ${namesIn(files)}. Upload those that count as files of their own.`,
-  ].filter(warning => warning !== false)
+    ...(remarks === undefined ? ['The annotations of this PDF are damaged, and were not read.'] : []),
+    ...naming(
+      pictures.map(String),
+      'No text was found on pages that show something',
+      ' If they are scans, run text recognition (OCR) on the file and upload the result.',
+    ),
+    ...naming(lostFonts, 'Text was left out whose fonts do not tell which letters they draw'),
+    ...naming(isHidden ? reading.hidden : [], 'Text on layers that are switched off was not read'),
+    ...naming(
+      await attachedFiles(pdf),
+      'Attached files were not read',
+      ' Upload those that count by themselves.',
+    ),
+  ]
   return { pieces, warnings }
+}
+
+async function attachedFiles(pdf: Pdf): Promise<string[]> {
+  const files = (await orNothing(pdf.getAttachments())) as Map<string, Attachment> | null | undefined
+  return Array.from(files?.values() ?? [], ({ filename }) => filename.slice(0, maxNameLength))
+}
+
+/** A warning that names what it is about, or none. */
+function naming(list: Iterable<string>, what: string, advice = ''): string[] {
+  const names = namesIn(list)
+  return names === '' ? [] : [`${what}: ${names}.${advice}`]
 }
 
 /** As pdf.js reports it. */
@@ -108,6 +126,7 @@ interface Attachment {
 }
 
 const maxNamed = 5
+const maxNameLength = 100
 
 function namesIn(list: Iterable<string>): string {
   const names = [...list]

@@ -49,28 +49,35 @@ export interface Font {
   differences?: readonly string[] | Map<number, string>
 }
 
-/** Without the fonts that draw rubbish, how much they draw, and which they are. */
-export function withoutRubbish(items: readonly TextItem[], fontOf: (fontName: string) => Font) {
-  const isLost = ({ font, text }: { font: string; text: string }) =>
-    isRubbish(text) ||
-    (isForeign(text) && eastAsianNames.test(nameOf(fontOf(font)))) ||
-    (numbersSigns(fontOf(font)) && isDoubtful(text))
-  const rubbish = new Map(
-    textsOf(items)
-      .filter(isLost)
-      .map(({ font, text }) => [font, text]),
-  )
+/**
+ * Without the fonts that draw rubbish, how much they draw, and which they are.
+ * @param fontsOf reads the fonts that have those names; called if they decide, or are to be reported
+ */
+export async function withoutRubbish(
+  items: readonly TextItem[],
+  fontsOf: (names: string[]) => Promise<(fontName: string) => Font>,
+) {
+  const doubtful = textsOf(items)
+    .map(drawn => ({ ...drawn, doubt: doubtOf(drawn.text) }))
+    .filter(({ doubt }) => doubt !== undefined)
+  if (doubtful.length === 0) return { legible: items, lost: 0, fonts: [] }
+  const fontOf = await fontsOf(doubtful.map(({ font }) => font))
+  const rubbish = doubtful.filter(({ font, doubt }) => {
+    const isNamedForeign = doubt === 'foreign' && eastAsianNames.test(nameOf(fontOf(font)))
+    return doubt === 'rubbish' || isNamedForeign || numbersSigns(fontOf(font))
+  })
+  const names = new Set(rubbish.map(({ font }) => font))
   return {
-    legible: items.filter(item => !rubbish.has(item.fontName)),
-    lost: rubbish.values().reduce((sum, text) => sum + lengthOf(text), 0),
-    fonts: Array.from(rubbish.keys(), font => nameOf(fontOf(font))),
+    legible: items.filter(item => !names.has(item.fontName)),
+    lost: rubbish.reduce((sum, { text }) => sum + lengthOf(text), 0),
+    fonts: Array.from(names, font => nameOf(fontOf(font))),
   }
 }
 
-/** The fonts that decide on a text, or are to be reported. */
-export function fontsInDoubt(items: readonly TextItem[]): string[] {
-  const doubtful = textsOf(items).filter(({ text }) => isRubbish(text) || isForeign(text) || isDoubtful(text))
-  return doubtful.map(({ font }) => font)
+function doubtOf(text: string): 'rubbish' | 'foreign' | 'short' | undefined {
+  if (isRubbish(text)) return 'rubbish'
+  if (isForeign(text)) return 'foreign'
+  return isDoubtful(text.slice(0, sampleLength)) ? 'short' : undefined
 }
 
 /** The name in the PDF, without the mark of a subset. */
@@ -90,15 +97,14 @@ function numbersSigns({ composite = false, toUnicode = {}, differences = [] }: F
 }
 
 /** Whether a text would be that of no language, were it not so short, or names and codes. */
-function isDoubtful(whole: string): boolean {
-  const text = whole.slice(0, sampleLength)
-  const characters = count(text, /\S/gu)
+function isDoubtful(text: string): boolean {
+  const characters = text.match(/\S/gu) ?? []
   const { share, length } = vowelsIn(text.match(/\p{sc=Latin}/gu) ?? [])
   return (
     (text.match(strange) ?? []).length > 0 ||
     (length >= fewLetters && share < fewVowels) ||
-    (characters >= fewLetters && count(text, /\p{L}/gu) < characters / 2) ||
-    count(text, rare) > characters * maxForeign
+    (new Set(characters).size >= fewLetters && count(text, /\p{L}/gu) < characters.length / 2) ||
+    count(text, rare) > characters.length * maxForeign
   )
 }
 
