@@ -7,6 +7,7 @@ const expected: Record<ErrorCode, [status: number, fault: AppError['fault']]> = 
   VALIDATION_ERROR: [400, 'user'],
   MALFORMED_JSON: [400, 'user'],
   MODEL_UNKNOWN: [400, 'user'],
+  IMAGES_UNSUPPORTED: [400, 'user'],
   MODEL_NOT_CONFIGURED: [400, 'user'],
   SCHEMA_MISMATCH: [400, 'operational'],
   TURN_FAILED_AFTER_TOOLS: [400, 'operational'],

@@ -8,6 +8,7 @@ const catalogue = {
   VALIDATION_ERROR: { status: 400, fault: 'user' },
   MALFORMED_JSON: { status: 400, fault: 'user' },
   MODEL_UNKNOWN: { status: 400, fault: 'user' },
+  IMAGES_UNSUPPORTED: { status: 400, fault: 'user' },
   MODEL_NOT_CONFIGURED: { status: 400, fault: 'user' },
   SCHEMA_MISMATCH: { status: 400, fault: 'operational' },
   TURN_FAILED_AFTER_TOOLS: { status: 400, fault: 'operational' },

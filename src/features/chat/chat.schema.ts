@@ -293,6 +293,9 @@ export const modelSchema = Type.Object(
     provider: Type.String(),
     contextWindow: Type.Integer(),
     supportsTools: Type.Boolean(),
+    supportsImages: Type.Optional(
+      Type.Boolean({ description: 'Whether it sees images; absent if that is not known.' }),
+    ),
     supportsStreaming: Type.Boolean(),
   },
   { title: 'Model' },

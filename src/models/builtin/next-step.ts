@@ -1,3 +1,4 @@
+import { isImage } from '../language-model/images.ts'
 import type { CallOptions, PromptMessage, ToolOutput } from '../language-model/language-model.ts'
 import { readPassages, withoutPassages } from '../language-model/passages.ts'
 import {
@@ -22,11 +23,23 @@ const link = /https?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]}]/i
 /** An SQL statement, as opposed to a sentence that begins with one of these words. */
 const select = /^\s*(?:select\s[\s\S]*\bfrom\s|select\s+(?:[\d('"*]|distinct\s)|with\s+\w+\s+as\s*\()/i
 
+const cannotSee =
+  'I can’t see images, since I only quote documents. Choose a language model that supports images to have them looked at.'
+
+/** The next step; its answer says so if it was given images. */
+export function nextStep(options: Pick<CallOptions, 'prompt' | 'tools' | 'toolChoice'>): NextStep {
+  const { prompt } = options
+  const asked = prompt.findLast(({ role }) => role === 'user')
+  if (asked?.role !== 'user' || !asked.content.some(isImage)) return decide(options)
+  const step: NextStep = textOf(asked).trim() === '' ? { text: '' } : decide(options)
+  return 'text' in step ? { text: `${cannotSee}\n\n${step.text}`.trim() } : step
+}
+
 /**
  * Decides by the last user message and what came after it. If a call has a result, answers from that; otherwise reads a
  * URL, runs a SELECT, lists the documents, quotes passages in the prompt, or, with none of these, searches the knowledge.
  */
-export function nextStep({
+function decide({
   prompt,
   tools = [],
   toolChoice,

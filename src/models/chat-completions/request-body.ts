@@ -1,3 +1,5 @@
+import type { ImagePart } from '../language-model/images.ts'
+import { isImage } from '../language-model/images.ts'
 import type {
   AssistantMessage,
   CallOptions,
@@ -32,18 +34,20 @@ export function requestBody(model: string, options: CallOptions) {
 
 function messagesOf(message: PromptMessage): object[] {
   if (message.role === 'system') return [{ role: 'system', content: message.content }]
-  if (message.role === 'user') return [{ role: 'user', content: textOf(message) }]
+  if (message.role === 'user') return [{ role: 'user', content: contentOf(message) }]
   return message.role === 'assistant' ? [answerOf(message)] : resultsOf(message)
 }
 
-/** Some servers accept no list of parts, so several are merged into one text. */
-function textOf({ content }: UserMessage): string {
-  return content
-    .map(part => {
-      if (part.type === 'text') return part.text
-      throw new TypeError(`A part of type ${part.type} can't be sent to a chat completions server.`)
-    })
-    .join('\n\n')
+/** Some servers accept no list of parts, so several texts are merged into one where there are no images. */
+function contentOf({ content }: UserMessage): string | object[] {
+  if (content.some(isImage)) return content.map(part => (isImage(part) ? imageOf(part) : part))
+  return content.map(part => (part.type === 'text' ? part.text : '')).join('\n\n')
+}
+
+function imageOf({ mediaType, data }: ImagePart): object {
+  if (data.type !== 'data' || typeof data.data !== 'string')
+    throw new TypeError(`A file as ${data.type} can't be sent to a chat completions server.`)
+  return { type: 'image_url', image_url: { url: `data:${mediaType};base64,${data.data}` } }
 }
 
 function answerOf({ content }: AssistantMessage): object {

@@ -136,15 +136,35 @@ export function defaultModelOf(provider: Provider): string | undefined {
   return provider === 'builtin' ? builtinModel.id : wellKnown[provider][0]?.[0]
 }
 
+/** Models by whether they see images; the first match counts. */
+const sight: Record<RemoteProvider, [beginning: RegExp, sees: boolean][]> = {
+  openai: [
+    [/^(o1-mini|o1-preview|o3-mini|gpt-3\.5|gpt-4($|-32k|-0\d|-1106|-turbo-preview))/, false],
+    [/^(gpt-4|gpt-5|gpt-6|chatgpt-4o|o1|o3|o4-mini)/, true],
+  ],
+  anthropic: [[/^claude-(3|fable|opus|sonnet|haiku)/, true]],
+  google: [
+    [/^gemma-3-1b|^gemma-3n/, false],
+    [/^(gemini|gemma-3)/, true],
+  ],
+  'openai-compatible': [],
+}
+
+function seesImages(provider: RemoteProvider, modelId: string): boolean | undefined {
+  const base = modelId.replace(/^ft:/, '')
+  return sight[provider].find(([beginning]) => beginning.test(base))?.[1]
+}
+
 /** A descriptor from the provider's list, completed from the catalogue. */
 export function describeModel(provider: RemoteProvider, listed: ListedModel): ModelDescriptor {
-  const { id } = listed
+  const { id, supportsImages = seesImages(provider, id) } = listed
   return {
     id,
     name: listed.name ?? wellKnown[provider].find(([known]) => known === id)?.[1] ?? id,
     provider,
     contextWindow: listed.contextWindow ?? contextWindowOf(provider, id) ?? unknownContextWindow,
     supportsTools: listed.supportsTools ?? callsTools(id),
+    ...(supportsImages !== undefined && { supportsImages }),
     supportsStreaming: true,
   }
 }

@@ -17,6 +17,7 @@ const entrySchema = Type.Object({
   context_window: Type.Optional(Type.Unknown()),
   max_context_length: Type.Optional(Type.Unknown()),
   supported_parameters: Type.Optional(Type.Unknown()),
+  capabilities: Type.Optional(Type.Unknown()),
   architecture: Type.Optional(Type.Unknown()),
 })
 
@@ -44,7 +45,17 @@ export function readEntry(entry: ListEntry): ListedModel {
     supportsTools: Array.isArray(entry.supported_parameters)
       ? entry.supported_parameters.includes('tools')
       : undefined,
+    supportsImages: seesImages(entry),
   }
+}
+
+/** As OpenRouter, Mistral and LM Studio say it; undefined if nothing is said. */
+function seesImages({ architecture, capabilities, type }: ListEntry): boolean | undefined {
+  const inputs = field(architecture, 'input_modalities')
+  if (Array.isArray(inputs)) return inputs.includes('image')
+  const vision = field(capabilities, 'vision')
+  if (typeof vision === 'boolean') return vision
+  return type === 'vlm' ? true : undefined
 }
 
 /** Words in the ids of models that embed, rank, hear, speak, draw or judge rather than chat. */

@@ -36,6 +36,8 @@ export interface ModelDescriptor {
   /** Tokens of question and answer together. */
   contextWindow: number
   supportsTools: boolean
+  /** Absent if it is not known. */
+  supportsImages?: boolean
   supportsStreaming: boolean
 }
 
@@ -45,6 +47,7 @@ export interface ListedModel {
   name?: string | undefined
   contextWindow?: number | undefined
   supportsTools?: boolean | undefined
+  supportsImages?: boolean | undefined
 }
 
 /**

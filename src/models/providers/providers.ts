@@ -4,6 +4,7 @@ import { alternating } from '../language-model/alternating.ts'
 import type { LanguageModel } from '../language-model/language-model.ts'
 import { anthropic } from './anthropic.ts'
 import { google } from './google.ts'
+import { offeringImages } from './offer-images.ts'
 import { offeringTools } from './offer-tools.ts'
 import { openai } from './openai.ts'
 import { openaiCompatible } from './openai-compatible.ts'
@@ -27,11 +28,18 @@ export async function remoteLanguageModel(
   endpoint: Endpoint,
 ): Promise<LanguageModel> {
   const { baseUrl } = endpoint
-  const model = offeringTools(await cachedModel(provider, modelId, endpoint), { provider, modelId, baseUrl })
+  const offered = { provider, modelId, baseUrl }
+  const cached = await cachedModel(provider, modelId, endpoint)
+  const model = offeringTools(cached, offered)
+  // Before neighbours are joined, since the last message alone is what is asked.
+  const { doStream } = offeringImages(
+    { doStream: options => model.doStream({ ...options, prompt: alternating(options.prompt) }) },
+    offered,
+  )
   return {
     provider,
     modelId,
-    doStream: options => model.doStream({ ...options, prompt: alternating(options.prompt) }),
+    doStream,
     withoutSecrets: withoutSecret(endpoint.apiKey),
   }
 }

@@ -18,6 +18,50 @@ function failures(status: number, error: object | string): unknown[] {
 
 /** The sources of these wordings are listed in docs/models.md. */
 const wordings: Record<string, [server: string, status: number, error: object | string][]> = {
+  'The model "m-1" can\'t see images': [
+    [
+      'OpenAI',
+      400,
+      { message: 'Invalid content type. image_url is only supported by certain models.', code: null },
+    ],
+    ['OpenRouter', 404, { message: 'No endpoints found that support image input', code: 404 }],
+    [
+      'DeepSeek',
+      400,
+      {
+        message:
+          'Failed to deserialize the JSON body: messages[1]: unknown variant `image_url`, expected `text`',
+      },
+    ],
+    [
+      'Groq',
+      400,
+      {
+        message:
+          "'messages.1' : for 'role:user' the following must be satisfied[('messages.1.content' : value must be a string)]",
+      },
+    ],
+    ['Groq', 400, { message: 'messages[1].content must be a string', type: 'invalid_request_error' }],
+    ['vLLM', 400, { message: 'm-1 is not a multimodal model', type: 'BadRequestError', code: 400 }],
+    ['vLLM', 400, { message: 'At most 0 image(s) may be provided in one prompt.', code: 400 }],
+    [
+      'llama.cpp',
+      500,
+      {
+        message:
+          'image input is not supported - hint: if this is unexpected, you may need to provide the mmproj',
+      },
+    ],
+    ['Ollama', 500, 'Failed to create new sequence: this model is missing data required for image input'],
+    ['LM Studio', 400, 'Model does not support images. Please use a model that does.'],
+    ['Mistral', 400, { message: 'Image input is not enabled for this model', type: 'invalid_request_error' }],
+    [
+      'Google',
+      400,
+      { message: 'Image input modality is not enabled for models/m-1', status: 'INVALID_ARGUMENT' },
+    ],
+    ['LlamaFactory', 400, { message: 'This model does not support image input.' }],
+  ],
   'too long for the model "m-1"': [
     [
       'llama.cpp',

@@ -4,6 +4,7 @@
  */
 
 export type WordedKind =
+  | 'no-images'
   | 'no-tools'
   | 'unmet-policy'
   | 'filtered'
@@ -14,6 +15,16 @@ export type WordedKind =
 
 /** In this order: a message on tools or policies may also say that there is no model. */
 const wordings: readonly (readonly [WordedKind, RegExp])[] = [
+  [
+    'no-images',
+    anyOf(
+      /(does not|doesn't|do not|don't|not) support[^.\n]{0,30}?\b(images?|vision|multi-?modal)\b/,
+      /endpoints found that support image|not a multi-?modal model|at most 0 image/,
+      /\bimages?( inputs?| content| modality)*['"`]? (is|are) not (supported|enabled|available|allowed)/,
+      /image_?url['"`]? is only supported by|unknown variant ['"`]?image_?url|missing data required for image/,
+      /\bmessages?\b[^\n]{0,20}\bcontent['"`]? (: value )?must be a string/,
+    ),
+  ],
   [
     'no-tools',
     anyOf(

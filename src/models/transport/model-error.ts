@@ -1,3 +1,4 @@
+import type { ErrorCode } from '#platform/errors.ts'
 import { AppError } from '#platform/errors.ts'
 import { filteredEnd, kindByWords, noSuchModel, statusOfMessage } from './error-words.ts'
 
@@ -32,6 +33,7 @@ type Kind =
   | 'used-up'
   | 'rate-limit'
   | 'too-long'
+  | 'no-images'
   | 'no-tools'
   | 'unmet-policy'
   | 'filtered'
@@ -55,6 +57,8 @@ const sentences: Record<Kind, (model: FailedModel) => string> = {
     isEmbedding
       ? `A passage is too long for the model "${shortened(modelId, 200)}": choose a smaller chunk_size, or a model with a larger context window.`
       : `The conversation is too long for the model "${shortened(modelId, 200)}": begin a new one, or choose a model with a larger context window.`,
+  'no-images': ({ modelId }) =>
+    `The model "${shortened(modelId, 200)}" can't see images: choose one that can (supportsImages in chat/models) and answer the message again, or send it without them.`,
   'no-tools': ({ modelId }) =>
     `The model "${shortened(modelId, 200)}" takes no tools: set the agent's llm_tools to off, or choose a model that does.`,
   'unmet-policy': ({ provider, modelId }) =>
@@ -75,7 +79,8 @@ const sentences: Record<Kind, (model: FailedModel) => string> = {
 }
 
 /**
- * The error for callers: MODEL_UNKNOWN (400) if the provider has no such model, else MODEL_ERROR (500). The message
+ * The error for callers: MODEL_UNKNOWN (400) if the provider has no such model, IMAGES_UNSUPPORTED (400) if it takes no images, else
+ * MODEL_ERROR (500). The message
  * contains nothing that the provider sent; the cause is a shortened trace of it for the log, without keys. An error of
  * the service itself, such as the outbound guard's refusal, is passed on as it is.
  */
@@ -84,10 +89,15 @@ export function modelError(error: unknown, model: FailedModel): AppError {
   if (ours !== undefined) return ours
   const failure = readFailure(error)
   const kind = kindOf(failure, model)
-  return new AppError(kind === 'unknown-model' ? 'MODEL_UNKNOWN' : 'MODEL_ERROR', sentences[kind](model), {
+  return new AppError(codes[kind] ?? 'MODEL_ERROR', sentences[kind](model), {
     cause: safeCause(failure, kind, model),
     isPermanent: refusals.has(kind) && !failure.retryable,
   })
+}
+
+const codes: Partial<Record<Kind, ErrorCode>> = {
+  'unknown-model': 'MODEL_UNKNOWN',
+  'no-images': 'IMAGES_UNSUPPORTED',
 }
 
 /**
@@ -99,6 +109,7 @@ const refusals: ReadonlySet<Kind> = new Set<Kind>([
   'refused-key',
   'used-up',
   'too-long',
+  'no-images',
   'no-tools',
   'unmet-policy',
   'filtered',
@@ -140,6 +151,11 @@ export function readFailure(error: unknown): Failure {
 /** Whether nothing is known of a refusal but that the request is to blame. */
 export function isRefusedRequest(failure: Failure, model: FailedModel): boolean {
   return kindOf(failure, model) === 'refused-request'
+}
+
+/** Whether the model refuses the request for its images. */
+export function takesNoImages(error: unknown): boolean {
+  return kindByWords(readFailure(error).evidence) === 'no-images'
 }
 
 /** Whether the server refuses the request because its answer was to have a form. */

@@ -29,6 +29,7 @@ import { seenCharacters } from '../turn/truncate-result.ts'
 import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
 import type { TurnState } from '../turn/turn-state.ts'
 import { createCitedList, createPageList } from './page-list.ts'
+import { readImages } from './read-images.ts'
 
 /** Messages of a conversation that are looked at for a prompt at most. */
 const historyMessages = 400
@@ -130,18 +131,23 @@ async function readHistory({ agent: { db }, userMessage, isFirst }: QuestionCont
   return messages
 }
 
-function promptOf(
-  { sent, userMessage: { content: question } }: QuestionContext,
-  parts: Omit<Parameters<typeof buildPrompt>[0], 'question' | 'roomForPassages'>,
+async function promptOf(
+  { agent, sent, userMessage: question }: QuestionContext,
+  parts: Pick<Parameters<typeof buildPrompt>[0], 'agentName' | 'instructions' | 'passages'> & {
+    history: readonly StoredMessage[]
+  },
   contextWindow: number,
-): PromptMessage[] {
+): Promise<PromptMessage[]> {
   if (sent) return buildSentPrompt({ ...parts, ...sent })
-  return buildPrompt({ ...parts, question, roomForPassages: promptCharacters(contextWindow) / 2 })
+  const { content, metadata } = question
+  const images = await readImages(agent, [...parts.history, question], contextWindow)
+  const asked = { question: content, attachments: metadata?.attachments, images }
+  return buildPrompt({ ...parts, ...asked, roomForPassages: promptCharacters(contextWindow) / 2 })
 }
 
-/** Results of tools stand in the prompt again; an answer may repeat text of outsiders in its own words. */
+/** Results of tools stand in the prompt again; an answer may repeat text of outsiders in its own words, and files hold it. */
 function isTainted({ toolResults, metadata }: Pick<StoredMessage, 'toolResults' | 'metadata'>): boolean {
-  return toolResults !== null || metadata?.tainted === true
+  return toolResults !== null || metadata?.tainted === true || metadata?.attachments !== undefined
 }
 
 function isTaintedBy({ userMessage, sent }: QuestionContext, history: readonly StoredMessage[]): boolean {
@@ -155,6 +161,7 @@ async function passagesFor(
   contextWindow: number,
   signal: AbortSignal,
 ): Promise<FoundPassage[]> {
+  if (userMessage.content === '') return []
   const characters = promptCharacters(contextWindow) / 4
   try {
     return await knowledge.passages(agent, userMessage.content, characters, signal)
@@ -255,12 +262,13 @@ export function createTurnPlanner(needs: Dependencies) {
           topic: [question.content, ...history.map(({ content }) => content).reverse()],
         })
         const { instructions = settings.system_prompt } = options
+        const parts = { agentName: name, instructions, passages, history }
         const outcome = await runTurn({
           stream: callsOf(chosen.model, meter, needs),
           contextWindow,
           temperature: temperatureOf(settings),
           tools,
-          messages: promptOf(context, { agentName: name, instructions, passages, history }, contextWindow),
+          messages: await promptOf(context, parts, contextWindow),
           ...(sent && { call: sent.call, toolChoice: sent.toolChoice, approvalRefusal: nobodyApproves }),
           isTainted: options.isOutsider || passages.length > 0 || isTaintedBy(context, history),
           emit,

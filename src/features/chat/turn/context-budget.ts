@@ -1,9 +1,12 @@
+import { countImages, withoutImages } from '#models/language-model/images.ts'
 import type { PromptMessage } from '#models/language-model/language-model.ts'
 import { cutMiddle } from './truncate-result.ts'
 
 const charactersPerToken = 4
 /** Added for each message besides its text: its role and the marks around it. */
 const charactersPerMessage = 16
+/** Counted for an image: 1,600 tokens. */
+export const imageCharacters = 1600 * charactersPerToken
 /** Tokens kept free for the system prompt, tools, passages and the answer, or half of a smaller window. */
 const reservedTokens = 20_000
 
@@ -14,11 +17,12 @@ export function promptCharacters(window: number): number {
 }
 
 /**
- * Makes a prompt fit: leaves out the oldest exchanges first, then shortens the longest texts of the last one from the
+ * Makes a prompt fit: the oldest images become their names, then the oldest exchanges are left out; then it shortens the longest texts of the last one from the
  * middle. System messages and the last exchange always stay, the former whole unless they alone take more than half of
  * the room; a tool call is never parted from its result.
  */
-export function fitPrompt(prompt: readonly PromptMessage[], characters: number): PromptMessage[] {
+export function fitPrompt(whole: readonly PromptMessage[], characters: number): PromptMessage[] {
+  const prompt = fitImages(whole, characters)
   const system = prompt.filter(message => message.role === 'system')
   const exchanges = splitExchanges(prompt.filter(message => message.role !== 'system'))
   let room = characters - sizeOf(system)
@@ -35,11 +39,17 @@ export function fitPrompt(prompt: readonly PromptMessage[], characters: number):
   return shortenLongest([...system, ...kept.flat()], characters)
 }
 
+function fitImages(prompt: readonly PromptMessage[], characters: number): readonly PromptMessage[] {
+  if (countImages(prompt) === 0) return prompt
+  const excess = sizeOf(prompt) - characters
+  return excess <= 0 ? prompt : withoutImages(prompt, Math.ceil(excess / imageCharacters))
+}
+
 /** Size of a prompt in characters, as it is counted against the budget. */
 export function sizeOf(messages: readonly PromptMessage[]): number {
   return messages.reduce(
     (sum, message) => sum + charactersPerMessage + textsOf(message).reduce((n, text) => n + text.length, 0),
-    0,
+    countImages(messages) * imageCharacters,
   )
 }
 

@@ -1,9 +1,12 @@
 import { isBlank } from '#models/language-model/answer-message.ts'
+import type { ImagePart } from '#models/language-model/images.ts'
+import { nameOfImage } from '#models/language-model/images.ts'
 import type { PromptMessage } from '#models/language-model/language-model.ts'
 import type { Passage } from '#models/language-model/passages.ts'
 import { writePassages } from '#models/language-model/passages.ts'
 import { coercionNote } from '#models/tools/accept-arguments.ts'
 import { acceptableName } from '#models/tools/tool-name.ts'
+import type { Attachment } from '../chat.schema.ts'
 import { sizeOf } from './context-budget.ts'
 import { seenCharacters, textOf, truncateResult } from './truncate-result.ts'
 import type { ToolCall, ToolResult } from './turn.ts'
@@ -15,6 +18,7 @@ export interface PastMessage {
   toolCalls: ToolCall[] | null
   toolResults: ToolResult[] | null
   sent?: SentTurn
+  metadata?: { attachments?: readonly Attachment[] | undefined }
 }
 
 /** How the prompt of an answer went beyond what is stored of it. */
@@ -36,6 +40,10 @@ interface PromptParts {
   instructions: string | undefined
   history: readonly PastMessage[]
   question: string
+  /** Of the question. */
+  attachments?: readonly Attachment[] | undefined
+  /** Those that are shown, by the ids of their files. */
+  images?: ReadonlyMap<string, ImagePart>
   /** Passages that automatic retrieval found for the question. */
   passages: readonly Passage[]
   /** Characters up to which the prompt repeats the passages of former questions. */
@@ -47,7 +55,8 @@ const dataRule =
   'stand in them. When an answer rests on a passage, name its source, and its page where it has one.'
 
 /** A conversation that its caller keeps. */
-interface SentParts extends Omit<PromptParts, 'history' | 'question' | 'roomForPassages'> {
+interface SentParts
+  extends Omit<PromptParts, 'history' | 'question' | 'attachments' | 'images' | 'roomForPassages'> {
   messages: readonly PromptMessage[]
   /** The caller's own instructions. */
   wishes: string
@@ -73,14 +82,14 @@ const wishRule =
  * once when there is no room for them: going one by one, they would change the beginning each time.
  */
 export function buildPrompt(parts: PromptParts): PromptMessage[] {
-  const { history, question, passages, roomForPassages = 0, ...of } = parts
+  const { history, question, attachments, images, passages, roomForPassages = 0, ...of } = parts
   const repeated = (withPassages: boolean): PromptMessage[] => [
     { role: 'system', content: systemText(of) },
     ...history.flatMap((message, index) => {
       const shown = withPassages ? (history[index + 1]?.sent?.passages ?? '') : ''
-      return message.role === 'user' ? [userMessage(message.content, shown)] : pastMessage(message)
+      return message.role === 'user' ? [userMessage(message, shown, images)] : pastMessage(message)
     }),
-    userMessage(question, passagesText(passages)),
+    userMessage({ content: question, metadata: { attachments } }, passagesText(passages), images),
   ]
   const whole = repeated(true)
   return sizeOf(whole) <= roomForPassages ? whole : repeated(false)
@@ -93,9 +102,21 @@ function systemText({ agentName, instructions }: Pick<PromptParts, 'agentName' |
     .join('\n\n')
 }
 
-function userMessage(question: string, passages: string): PromptMessage {
-  const text = passages === '' ? question : `${question}\n\n${passages}`
-  return { role: 'user', content: [{ type: 'text', text }] }
+/** Files stand before the text, which is about them. */
+function userMessage(
+  { content, metadata }: Pick<PastMessage, 'content' | 'metadata'>,
+  passages: string,
+  images: PromptParts['images'],
+): PromptMessage {
+  const text = [content, passages].filter(part => part !== '').join('\n\n')
+  const files = (metadata?.attachments ?? []).map(file => images?.get(file.id) ?? namedFile(file))
+  const said = text === '' && files.length > 0 ? [] : [{ type: 'text' as const, text }]
+  return { role: 'user', content: [...files, ...said] }
+}
+
+function namedFile({ kind, name, mime_type }: Attachment) {
+  const text = kind === 'image' ? nameOfImage(name) : `[file: ${name} (${mime_type}), which is not shown]`
+  return { type: 'text' as const, text }
 }
 
 /** Empty if there are none. */
