@@ -15,14 +15,38 @@ const auditList = listOf(auditTables.columns.audit_log, {
   searchable: ['actor_id', 'actor_name', 'actor_person', 'address', 'operation', 'object'],
 })
 
-/** Adds a row, once for each id. */
-export const insertAuditRow = prepareQuery((database: Database, value: ValueOf<keyof AuditRow>) => {
-  const row = Object.fromEntries(auditFields.map(field => [field, value(field)])) as unknown as AuditRow
-  return database
-    .insertInto('audit_log')
-    .values(row)
-    .onConflict(conflict => conflict.doNothing())
-})
+/** Rows that one statement adds: a statement costs more than a row. */
+const batch = 50
+const insertOne = insertOf(1)
+const insertBatch = insertOf(batch)
+
+/** Adds rows, once for each id. */
+export async function insertAuditRows(database: Database, rows: readonly AuditRow[]): Promise<void> {
+  let at = 0
+  for (; at + batch <= rows.length; at += batch)
+    await insertBatch(database, valuesOf(rows.slice(at, at + batch)))
+  for (; at < rows.length; at += 1) await insertOne(database, valuesOf(rows.slice(at, at + 1)))
+}
+
+const nameOf = (field: keyof AuditRow, at: number) => `${field} ${at}`
+
+function valuesOf(rows: readonly AuditRow[]): Record<string, unknown> {
+  return Object.fromEntries(
+    rows.flatMap((row, at) => auditFields.map(field => [nameOf(field, at), row[field]])),
+  )
+}
+
+function insertOf(count: number) {
+  return prepareQuery((database: Database, value: ValueOf<string>) => {
+    const rows = Array.from({ length: count }, (_, at) =>
+      Object.fromEntries(auditFields.map(field => [field, value(nameOf(field, at))])),
+    )
+    return database
+      .insertInto('audit_log')
+      .values(rows as unknown as AuditRow[])
+      .onConflict(conflict => conflict.doNothing())
+  })
+}
 
 /** Of an agent, or of all agents that a person owns or administers, with the person's own beside agents. */
 export type Scope = { agentId: string } | { email: string }

@@ -6,7 +6,7 @@ import { timestamp } from '#platform/clock.ts'
 import type { CurrentChange } from '#platform/current-change.ts'
 import type { AgentDatabase, PlatformTables } from '#storage/tables.ts'
 import type { AuditRow, Outcome } from './audit.schema.ts'
-import { insertAuditRow } from './audit.service.ts'
+import { insertAuditRows } from './audit.service.ts'
 import type { RowsUnderWay } from './rows-under-way.ts'
 
 export interface Recording {
@@ -27,7 +27,7 @@ export interface RecordedCall {
 
 export interface RecordedChange extends CurrentChange {
   /** Stores the rows that no transaction has stored; undefined if there are none. */
-  end(outcome: Outcome): Promise<unknown> | undefined
+  end(outcome: Outcome): Promise<void> | undefined
 }
 
 const shortened = (_: string, value: unknown) =>
@@ -91,9 +91,10 @@ export function recordChange({ platform, rows, clock }: Recording, recorded: Rec
       let jobTime: number | undefined
       return {
         async write(transaction) {
-          for (const each of unstored('done'))
-            if (isPlatform) await insertAuditRow(transaction as typeof platform, { ...each })
-            else jobTime = await rows.leave(transaction as AgentDatabase, call.agent_id ?? '', each)
+          const due = unstored('done')
+          if (isPlatform) return await insertAuditRows(transaction as typeof platform, due)
+          for (const each of due)
+            jobTime = await rows.leave(transaction as AgentDatabase, call.agent_id ?? '', each)
         },
         async ended(isKept) {
           isJoining = false
@@ -109,9 +110,7 @@ export function recordChange({ platform, rows, clock }: Recording, recorded: Rec
       const due = isDue ? unstored(outcome) : []
       isStored = true
       ofAgents.clear()
-      return due.length === 0
-        ? undefined
-        : Promise.all(due.map(each => insertAuditRow(platform, { ...each })))
+      return due.length === 0 ? undefined : insertAuditRows(platform, due)
     },
   }
 }

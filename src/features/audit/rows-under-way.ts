@@ -7,7 +7,7 @@ import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentDatabase, PlatformTables } from '#storage/tables.ts'
 import type { AuditRow } from './audit.schema.ts'
-import { insertAuditRow } from './audit.service.ts'
+import { insertAuditRows } from './audit.service.ts'
 
 export type RowsUnderWay = ReturnType<typeof createRowsUnderWay>
 
@@ -63,9 +63,8 @@ export function createRowsUnderWay({ platform, wakeUps, clock, log, isExclusive 
       const jobs = (await waiting.where('failed_at', 'is', null).execute()).map(({ id }) => id)
       const some = db.selectFrom('audit_rows').selectAll().orderBy('number').limit(rowsMoved)
       for (let found = await some.execute(); found.length > 0; found = await some.execute()) {
-        const move = async (transaction: Kysely<PlatformTables>) => {
-          for (const { payload } of found) await insertAuditRow(transaction, JSON.parse(payload))
-        }
+        const rows = found.map(({ payload }) => JSON.parse(payload) as AuditRow)
+        const move = (transaction: Kysely<PlatformTables>) => insertAuditRows(transaction, rows)
         await inTransaction(platform, move, 'read committed')
         const moved = found.map(({ number }) => number)
         await db.deleteFrom('audit_rows').where('number', 'in', moved).execute()
