@@ -102,7 +102,7 @@ describe('the kind of a file', () => {
     ],
   ])('of %s follows from its content', async (name, content, kind, mime_type) => {
     const file = await receive(shared.chat, content, name)
-    const size = name === 'both.gif' ? gif().length : Buffer.byteLength(content)
+    const size = Buffer.byteLength(content)
     expect(file).toEqual({ id: expect.any(String), name, kind, mime_type, size, status: 'ready' })
   })
 
@@ -123,7 +123,7 @@ describe('the kind of a file', () => {
     ['a JPEG cut off in its header', jpeg({ orientation: 6 }).subarray(0, 70), 400, 'cut off or damaged'],
     ['a PNG cut off', png().subarray(0, -14), 400, 'cut off or damaged'],
     ['a WebP cut off', webp({ orientation: 1 }).subarray(0, -9), 400, 'cut off or damaged'],
-    ['a GIF cut off', gif().subarray(0, 30), 400, 'cut off or damaged'],
+    ['a GIF of its first bytes', gif().subarray(0, 8), 400, 'cut off or damaged'],
     ['a large image', Buffer.concat([png(), Buffer.alloc(5_300_000)]), 413, 'This image is larger than'],
     ['a large file', Buffer.alloc(6_000_001, 'a'), 413, 'This file is larger than the 6000000 bytes'],
     ['an empty file', '', 400, 'is empty'],

@@ -92,7 +92,8 @@ export function createConversationsService({ lock, listMessages, transact }: Dep
     /** Deletes the messages of one conversation, or of all; the conversations stay. */
     clear,
 
-    removeMessage(agent: AgentHandle, messageId: string): Promise<void> {
+    /** @param isStoredAgain its files wait for it, since it is stored under the same id next. */
+    removeMessage(agent: AgentHandle, messageId: string, isStoredAgain = false): Promise<void> {
       return transact(agent, async (transaction, outbox) => {
         const message = await findMessage(transaction, messageId)
         if (message === undefined) throw notFound('Message')
@@ -100,7 +101,7 @@ export function createConversationsService({ lock, listMessages, transact }: Dep
         if (message.role === 'user') await markAnswerTo(transaction, message)
         await deleteMessage(transaction, messageId)
         await refreshActivity(transaction, message.conversationId)
-        await removeFilesOf(transaction, outbox, [message.conversationId])
+        if (!isStoredAgain) await removeFilesOf(transaction, outbox, [message.conversationId])
       })
     },
 

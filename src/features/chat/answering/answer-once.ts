@@ -30,7 +30,7 @@ export function createAnswerOnce({ agentDatabases, conversations, questions, ans
       const stored = await findMessage(db, message.id)
       const next = stored && (await findNext(db, stored))
       const isOvertaken = next?.role === 'user'
-      if (isOvertaken) await conversations.removeMessage(handle, message.id)
+      if (isOvertaken) await conversations.removeMessage(handle, message.id, true)
       return { isStored: stored !== undefined && !isOvertaken, next }
     })
     if (next && isWholeAnswer(next)) return toPublic(next)

@@ -118,15 +118,9 @@ function readPng(bytes: Buffer): Picture {
   return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20), parts }
 }
 
-/** GIF89a has no place for EXIF; its last block is a semicolon. */
+/** GIF89a has no place for EXIF. Many real files lack their last block. */
 function readGif(bytes: Buffer): Picture {
-  const end = bytes.lastIndexOf(0x3b) + 1
-  if (end < 14) throw new RangeError('no trailer')
-  return {
-    width: bytes.readUInt16LE(6),
-    height: bytes.readUInt16LE(8),
-    parts: [bytes.subarray(0, end)],
-  }
+  return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8), parts: [bytes] }
 }
 
 const partsOfWebp = new Set(['VP8X', 'VP8 ', 'VP8L', 'ALPH', 'ANIM', 'ANMF', 'ICCP'])
