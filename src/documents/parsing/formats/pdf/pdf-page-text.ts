@@ -1,6 +1,7 @@
 import type { Band } from './reading-order/bands.ts'
 import { bandsOf, guttersOf } from './reading-order/bands.ts'
 import { gridOf, isInColumns, tableRowsOf } from './reading-order/columns.ts'
+import { isFromRight } from './reading-order/direction.ts'
 import { directionsOf } from './reading-order/paragraph-direction.ts'
 import type { Row } from './reading-order/rows.ts'
 import { joined, median, rowsOf, textOf, wideStep, widthOf } from './reading-order/rows.ts'
@@ -46,11 +47,12 @@ function readRows(rows: readonly Row[], level: number): Line[] {
 function readBand(band: Band, level: number): Line[] {
   const isRight = new Map(directionsOf(band.rows).map((direction, index) => [band.rows[index], direction]))
   const whole = (row: Row) => ({ text: textOf(row.runs, isRight.get(row)), top: row.base, bottom: row.base })
-  if (guttersOf(band.gaps).length === 0) return band.rows.map(whole)
+  if (guttersOf(band.gaps).length === 0) return band.rows.map(row => unbroken(whole(row)))
   const grid = gridOf(band)
   if (level < maxLevels && isInColumns(grid)) {
     return grid.columns.flatMap(({ lines }) => readRows(lines, level + 1))
   }
+  if (band.rows.length === 1) return band.rows.map(row => unbroken(whole(row)))
   return tableRowsOf(grid).flatMap(({ rows, cells }) => {
     const [first, last] = [rows[0], rows.at(-1)]
     if (first === undefined || last === undefined) return []
@@ -60,6 +62,11 @@ function readBand(band: Band, level: number): Line[] {
     )
     return [{ text: filled(texts).join('\t'), top: first.base, bottom: last.base }]
   })
+}
+
+/** A gap where the direction changes is a wide space, not the gutter of a table. */
+function unbroken(line: Line): Line {
+  return isFromRight(line.text) ? { ...line, text: line.text.replaceAll('\t', ' ') } : line
 }
 
 function filled(texts: readonly string[]): string[] {

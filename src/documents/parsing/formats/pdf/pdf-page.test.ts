@@ -243,6 +243,16 @@ describe('lines that mix directions', () => {
   const hebrew = reversed('שלום לכל העולם היפה')
   const arabic = reversed('مرحبا بكم في المدينة')
 
+  test('words of another direction behind a wide gap, alone on their line', async () => {
+    const { text } = await parsePdf(
+      seen([
+        ['Model X-100', 200, 700],
+        [reversed('שלום עולם יפה'), 300, 700],
+      ]),
+    )
+    expect(text.trim()).toBe('שלום עולם יפה Model X-100')
+  })
+
   // As it is seen from the left, and as it is typed.
   test.each([
     [

@@ -35,7 +35,7 @@ export interface ReadPage {
   lost: number
   /** Names of the fonts that drew it. */
   fonts: string[]
-  /** Reading that are switched off hide some of its text. */
+  /** Layers that are switched off hide some of its text. */
   isHidden: boolean
   /** There is something on it, but no text. */
   isPicture: boolean
