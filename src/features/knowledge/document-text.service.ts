@@ -111,7 +111,7 @@ async function readShown(db: Database, part: Part, { first, last }: Shown): Prom
 }
 
 /** Between passages there was only white space, which is not stored. */
-function joined(
+export function joined(
   chunks: readonly { content: string; start: number; end: number }[],
   start: number,
   end: number,

@@ -15,6 +15,11 @@ export async function openSearchDatabase(path: string, options: Options): Promis
     : (await loadSqlite()).openSearchDatabase(path, options)
 }
 
+/** A database of its own in memory, on any engine of the agent's, which ends with its connection. */
+export async function createSearchDatabase(): Promise<SearchDatabase> {
+  return (await loadSqlite()).createSearchDatabase()
+}
+
 /** The unused engine is not even loaded, and the other one is imported only once. */
 const loadPostgres = once(() => import('../postgres/search-database.ts'))
 const loadSqlite = once(() => import('../sqlite/search-database.ts'))

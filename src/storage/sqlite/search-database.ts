@@ -3,12 +3,15 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import { onceIdle } from '../search/once-idle.ts'
 import type { SearchDatabase } from '../search/search-engine.ts'
+import { migrate } from '../migrate.ts'
 import type { AgentTables } from '../tables.ts'
+import { agentTables, migrationsOf } from '../tables.ts'
 import type { PreparedStatements } from './connections/dialect.ts'
 import { createPreparedStatements, createSqliteDialect } from './connections/dialect.ts'
 import type { OpenOptions } from './connections/open.ts'
 import { openDatabase } from './connections/open.ts'
 import { tryUntilFree } from './connections/retry.ts'
+import { schemaParts } from './schema-parts.ts'
 import { searchEngine } from './search-engine.ts'
 
 /** Milliseconds to wait for other connections that open or close the file. */
@@ -42,6 +45,14 @@ export async function openSearchDatabase(
   if (readOnly) return await openReader(path)
   const dialect = createSqliteDialect({ database: await open(path, {}) })
   return { db: new Kysely<AgentTables>({ dialect }), engine: searchEngine }
+}
+
+/** In memory; no other connection waits for its transactions. */
+export async function createSearchDatabase(): Promise<SearchDatabase> {
+  const database = openDatabase(':memory:', { synchronous: 'normal' })
+  const db = new Kysely<AgentTables>({ dialect: createSqliteDialect({ database }) })
+  await migrate(db, migrationsOf(agentTables, schemaParts))
+  return { db, engine: { ...searchEngine, singleWriter: false } }
 }
 
 async function openReader(path: string): Promise<SearchDatabase> {

@@ -3,12 +3,12 @@
 import { chunkDocument } from '#documents/chunking/chunk-document.ts'
 import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
 import type { DocumentFormat } from '#documents/parsing/document-format.ts'
+import type { NotRead } from '#documents/parsing/not-read.ts'
+import { readOrReason } from '#documents/parsing/not-read.ts'
 import { parseDocument } from '#documents/parsing/parse-document.ts'
 import type { ParsedDocument } from '#documents/parsing/parsed-document.ts'
-import { UnreadableDocument } from '#documents/parsing/parsed-document.ts'
 import { storeDraft } from '#features/knowledge/drafts.service.ts'
 import type { DraftTask } from '#features/knowledge/indexing.service.ts'
-import { AppError } from '#platform/errors.ts'
 import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
 import type { FileLocation } from '#storage/files/file-store.ts'
 import { readStoredFile } from '#storage/files/read-file.ts'
@@ -28,12 +28,6 @@ export interface FetchedContent extends CutTask {
   fetched: Fetched
   /** Secrets that no passage may show, wherever a server repeats them. */
   secrets: readonly string[]
-}
-
-/** Why there are no chunks; with `unavailable` the next attempt may succeed. */
-interface NotRead {
-  kind: 'unreadable' | 'unavailable'
-  reason: string
 }
 
 /** `chunks` is their number: they wait as a draft in the agent's database. */
@@ -56,27 +50,13 @@ async function draftChunks(
   parse: () => Promise<ParsedDocument>,
   withoutSecrets = (text: string) => text,
 ): Promise<IngestedFile> {
-  const read = await documentOrReason(parse)
+  const read = await readOrReason(parse)
   if (read.kind !== 'read') return read
-  const chunks = chunkDocument(read.document, chunking).map(chunk => ({
+  const chunks = chunkDocument(read.result, chunking).map(chunk => ({
     ...chunk,
     content: withoutSecrets(chunk.content),
     section: chunk.section && withoutSecrets(chunk.section),
   }))
-  await storeDraft(task, chunks, read.document.warnings?.map(withoutSecrets))
+  await storeDraft(task, chunks, read.result.warnings?.map(withoutSecrets))
   return { kind: 'drafted', chunks: chunks.length }
-}
-
-type ReadFile = { kind: 'read'; document: ParsedDocument } | NotRead
-
-async function documentOrReason(parse: () => Promise<ParsedDocument>): Promise<ReadFile> {
-  try {
-    return { kind: 'read', document: await parse() }
-  } catch (error) {
-    if (error instanceof UnreadableDocument) return { kind: 'unreadable', reason: error.message }
-    // An error that leaves the thread keeps its message alone.
-    if (error instanceof AppError)
-      return { kind: error.fault === 'user' ? 'unreadable' : 'unavailable', reason: error.message }
-    throw error
-  }
 }

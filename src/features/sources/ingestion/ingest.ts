@@ -1,7 +1,7 @@
 import { limits } from '#documents/parsing/limits.ts'
+import { reasonOf } from '#documents/parsing/not-read.ts'
 import { AppError } from '#platform/errors.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
-import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { FetchedContent, IngestedFile, StoredFile } from './draft.worker.ts'
 
 /**
@@ -38,18 +38,6 @@ export function createIngestFetched({ workers, timeoutMs = limits.fileMs }: Inge
       .run<IngestedFile>({ file: worker, name: 'draftFetched', argument, transfer, timeoutMs, signal })
       .catch(error => ({ kind: 'unreadable', reason: reasonOf(error, 'This document', 'Ask for less.') }))
   }
-}
-
-/** Why the thread was killed or died, as a sentence; throws errors that are not the file's fault. */
-function reasonOf(error: unknown, subject = 'This file', advice = 'Split it up.'): string {
-  if (error instanceof WorkerTimeout)
-    return `${subject} takes too much time to read, so it was given up. ${advice}`
-  if (error instanceof WorkerCrashed)
-    return `${subject} takes too much memory to read, so it was given up. ${advice}`
-  // Some of it is thrown between the halves of the PDF reader, where nothing can catch it.
-  if (error instanceof RangeError && error.message.includes('call stack'))
-    return `${subject} is nested too deeply to be read.`
-  throw error
 }
 
 /** Why there are no chunks; throws if the next attempt may succeed. */
