@@ -100,7 +100,7 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   const usage = add(createUsage(infrastructure, access))
   const chat = add(createChat(infrastructure, { ...agents, ...knowledge, ...usage, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...payments, ...agents, ...knowledge, ...chat, toolsOf }))
-  add(createOpenai(infrastructure, { ...access, ...agents, ...payments, ...chat }))
+  add(createOpenai(infrastructure, { ...access, ...agents, ...payments, ...knowledge, ...chat }))
   const eventNames = () => all.flatMap(({ events = {} }) => Object.keys(events))
   add(createWebhooks(infrastructure, eventNames))
   const channels = add(createChannels(infrastructure, { ...agents, ...contacts, ...chat }))

@@ -43,7 +43,7 @@ const features: Record<string, readonly string[]> = {
   usage: ['access'],
   chat: ['knowledge', 'agents', 'usage'],
   'mcp-endpoint': ['chat', 'knowledge', 'agents', 'payments'],
-  openai: ['chat', 'agents', 'access', 'payments'],
+  openai: ['chat', 'knowledge', 'agents', 'access', 'payments'],
   webhooks: [],
   channels: ['agents', 'contacts', 'chat'],
   'sign-in': ['access', 'channels'],

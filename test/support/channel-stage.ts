@@ -63,7 +63,7 @@ const whatsappAccount = {
 }
 
 /** To be closed by the caller. */
-export async function setChannelStage(): Promise<ChannelStage> {
+export async function setChannelStage(environment: Record<string, string> = {}): Promise<ChannelStage> {
   const clock = manualClock()
   const model = await startChatModel()
   const telegram = await startTelegramServer()
@@ -77,6 +77,7 @@ export async function setChannelStage(): Promise<ChannelStage> {
       BASE_URL: 'https://agents.example',
       DEV_USER: 'dev@example.com',
       OUTBOUND_ALLOW: '127.0.0.1',
+      ...environment,
     },
   })
   let bots = 0

@@ -14,7 +14,12 @@ export interface RecordedRequest {
 
 export type Reply =
   /** A whole body, by default with status 200 as JSON. */
-  | { status?: number; headers?: Record<string, string | string[]>; json?: unknown; text?: string }
+  | {
+      status?: number
+      headers?: Record<string, string | string[]>
+      json?: unknown
+      text?: string | Uint8Array
+    }
   /** An event stream, written piece by piece. */
   | {
       stream: readonly string[] | AsyncIterable<string>

@@ -1,6 +1,6 @@
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
-import { maxMessageLength } from '#features/chat/chat.feature.ts'
+import { maxFiles, maxMessageLength } from '#features/chat/chat.feature.ts'
 import { currentActor } from '#platform/actor.ts'
 import { AppError } from '#platform/errors.ts'
 import { fitting } from '#platform/http/lists/list-large.ts'
@@ -17,7 +17,9 @@ import {
   touchThread,
 } from './channels.repository.ts'
 import type { ChannelsService } from './channels.service.ts'
-import { answerJob, applyEdits, collectingMs } from './incoming.service.ts'
+import type { IncomingFile } from './incoming/incoming-message.ts'
+import { fileAlone, noteOf } from './incoming/incoming-message.ts'
+import { answerJob, applyEdits, collectingMs, contentOf } from './incoming.service.ts'
 
 /** Failed runs, over an hour and a half. */
 const maxAttempts = 8
@@ -38,9 +40,10 @@ const noAnswer = 'Sorry, I cannot answer this at the moment. Please write again 
 /** Sending goes on when the process stops: after an abort it would be unknown whether the message was taken. */
 const untilSent = new AbortController().signal
 
-interface Dependencies extends ChangeContext, Pick<ChatFeature, 'answerOnce' | 'editMessage'> {
+interface Dependencies extends ChangeContext, Pick<ChatFeature, 'answerOnce' | 'editMessage' | 'files'> {
   settings: Pick<SettingsService, 'profileOf'>
-  channels: Pick<ChannelsService, 'say'>
+  channels: Pick<ChannelsService, 'say' | 'download'>
+  maxUploadBytes: number
 }
 
 /** The messages of a sender that are answered together. */
@@ -55,20 +58,23 @@ interface Round {
 export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
   const { settings, answerOnce, channels, clock } = needs
   const rounds = createRounds(needs)
+  const receiveFiles = createReceiveFiles(needs)
 
   /** The text of the answer; blank if there is none. */
-  async function answerTo({ agentId }: AgentHandle, { id, thread, updates }: Round, signal: AbortSignal) {
+  async function answerTo(agent: AgentHandle, round: Round, signal: AbortSignal) {
+    const { id, thread } = round
     const asker = {
       ...{ isOutsider: true, channel: thread.channel, contactId: thread.contact_id },
       ...{ author: `channel:${thread.channel}`, reach: 'all' as const },
     }
-    const texts = updates.map(({ text }) => text)
-    const notice = texts.includes('') ? tooMany : ''
-    const content = texts.filter(text => text !== '').join('\n')
-    if (content === '') return notice
-    const message = { id, content, standingConversationId: thread.id }
+    const updates = await receiveFiles(agent, round, asker.author, signal)
+    const notice = updates.some(({ text }) => text === '') ? tooMany : ''
+    const content = contentOf(updates.map(({ text }) => text))
+    const attachments = updates.flatMap(({ file }) => (file === null ? [] : [{ id: attachmentIn(file) }]))
+    if (content === '' && attachments.length === 0) return notice
+    const message = { id, ...(content !== '' && { content }), attachments, standingConversationId: thread.id }
     const actor = { kind: 'channel', id: thread.id, name: thread.channel } as const
-    const answer = await currentActor.run(actor, answerOnce, agentId, message, asker, signal)
+    const answer = await currentActor.run(actor, answerOnce, agent.agentId, message, asker, signal)
     // Who has stopped an answer does not want it sent.
     return answer.metadata?.stopped ? notice : `${answer.content}\n\n${notice}`
   }
@@ -103,6 +109,40 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
   }
 }
 
+/** Receives the files of updates, each once; of one that can't be had, the text says so. */
+function createReceiveFiles({ channels, files, maxUploadBytes: maxBytes }: Dependencies) {
+  return async (agent: AgentHandle, { thread, updates }: Round, author: string, signal: AbortSignal) => {
+    const received: Round['updates'] = []
+    for (const update of updates) {
+      const file: Partial<IncomingFile> = JSON.parse(update.file ?? '{}')
+      const { id, name = '', content = '' } = file
+      if (id === undefined) {
+        received.push(update)
+        continue
+      }
+      const changes = await channels
+        .download(agent.agentId, thread.channel, id, { maxBytes, signal })
+        .then(bytes => files.receive(agent, { name, content: bytes, author }))
+        .then(
+          attachment => ({ text: update.text, file: JSON.stringify({ attachment: attachment.id }) }),
+          error => {
+            signal.throwIfAborted()
+            if (!(error instanceof AppError) || error.code === 'STORAGE_FULL') throw error
+            const note = noteOf(content, error.message)
+            return { text: update.text === fileAlone ? note : `${update.text}\n${note}`, file: null }
+          },
+        )
+      await changeUpdates(agent.db, [update], changes)
+      received.push({ ...update, ...changes })
+    }
+    return received
+  }
+}
+
+function attachmentIn(file: string): string {
+  return String(JSON.parse(file).attachment)
+}
+
 /** The beginning and the end of an answer; what is done in between may be done again. */
 function createRounds(needs: Dependencies) {
   const { transact, ids } = needs
@@ -114,10 +154,12 @@ function createRounds(needs: Dependencies) {
         const open = await openUpdates(transaction, threadId)
         const id = open[0]?.message_id ?? ids.record()
         const alike = open.filter(({ message_id }) => message_id === open[0]?.message_id)
-        const updates = alike.slice(
+        const fit = alike.slice(
           0,
           fitting(alike, ({ text }) => text.length, maxMessageLength / 3),
         )
+        const tooMany = fit.filter(({ file }) => file !== null)[maxFiles]
+        const updates = tooMany === undefined ? fit : fit.slice(0, fit.indexOf(tooMany))
         await changeUpdates(transaction, updates, { message_id: id })
         return { id, thread, updates }
       }),

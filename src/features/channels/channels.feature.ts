@@ -17,13 +17,12 @@ export interface ChannelsFeature extends Feature {
 
 type Peers = Pick<AgentsFeature, 'settings'> &
   Pick<ContactsFeature, 'contacts'> &
-  Pick<ChatFeature, 'answerOnce' | 'editMessage'>
+  Pick<ChatFeature, 'answerOnce' | 'editMessage' | 'files'>
 
 /** Mail and messengers: how agents reach people, and people agents. */
 export function createChannels(infrastructure: Infrastructure, peers: Peers): ChannelsFeature {
   const { configuration, outbound, agentDatabases, transact, ids, log } = infrastructure
-  const { connect } = outbound
-  const channels = createChannelsService({ ...configuration, ...peers, connect })
+  const channels = createChannelsService({ ...configuration, ...peers, outbound })
   const incoming = createIncomingService({ ...infrastructure, ...peers })
 
   /** Messages that have waited for the agent's owner are answered now. */
@@ -38,7 +37,7 @@ export function createChannels(infrastructure: Infrastructure, peers: Peers): Ch
       registerChannelRoutes(app, { channels, ids })
       registerIncomingRoutes(app, { ...peers, incoming })
     },
-    jobs: { [answerJobName]: createAnswerJob({ ...infrastructure, ...peers, channels }) },
+    jobs: { [answerJobName]: createAnswerJob({ ...infrastructure, ...configuration, ...peers, channels }) },
     subscriptions: {
       'agent.activated': answerNow,
       'settings.changed': answerNow,

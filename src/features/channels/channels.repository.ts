@@ -84,7 +84,7 @@ export async function countUpdates(database: Database, threadId: string, since: 
 export async function openUpdates(database: Database, threadId: string) {
   return await database
     .selectFrom('channel_updates')
-    .select(['sequence', 'text', 'message_id', 'received_at'])
+    .select(['sequence', 'text', 'message_id', 'received_at', 'file'])
     .where('thread_id', '=', threadId)
     .where('text', 'is not', null)
     .orderBy(sql`message_id is null`)
@@ -98,7 +98,7 @@ export async function openUpdates(database: Database, threadId: string) {
 export async function changeUpdates(
   database: Database,
   updates: readonly { sequence: number }[],
-  changes: { text: string } | { answered: string } | { message_id: string },
+  changes: { text?: string; answered?: string; message_id?: string; file?: string | null },
 ): Promise<void> {
   const sequences = updates.map(({ sequence }) => sequence)
   if (sequences.length === 0) return

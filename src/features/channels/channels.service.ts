@@ -4,7 +4,9 @@ import { AppError } from '#platform/errors.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { addressOf } from './channels.repository.ts'
-import type { ChannelName, Channels } from './channels.schema.ts'
+import type { ChannelName, Channels, Messenger } from './channels.schema.ts'
+import type { Limits } from './incoming/download.ts'
+import { downloadFromTelegram, downloadFromWhatsapp } from './incoming/download.ts'
 import { telegramSecret } from './incoming/telegram-update.ts'
 import type { Delivery } from './outgoing/call-api.ts'
 import type { Mail } from './outgoing/mail.ts'
@@ -12,13 +14,13 @@ import { sendMail } from './outgoing/mail.ts'
 import { sendParts } from './outgoing/send-parts.ts'
 import type { Bot } from './outgoing/telegram.ts'
 import { callBot, telegramParts } from './outgoing/telegram.ts'
-import type { WhatsappMessage } from './outgoing/whatsapp.ts'
+import type { WhatsappMessage, WhatsappNumber } from './outgoing/whatsapp.ts'
 import { whatsappParts } from './outgoing/whatsapp.ts'
 
 interface Dependencies extends Pick<Infrastructure['configuration'], 'baseUrl' | 'channels'> {
   settings: Pick<SettingsService, 'profileOf'>
-  /** The guard's way to the mail servers of agents. */
-  connect: Outbound['connect']
+  /** The guard's way to the mail servers of agents, and to files. */
+  outbound: Pick<Outbound, 'connect' | 'fetch'>
 }
 
 /** An e-mail address, a chat or a number. */
@@ -43,13 +45,22 @@ export function createChannelsService(needs: Dependencies) {
 
 export type ChannelsService = ReturnType<typeof createChannelsService>
 
-function createSending({ channels, settings, connect }: Dependencies) {
+function createSending({ channels, settings, outbound }: Dependencies) {
   async function botOf(agentId: string): Promise<Bot> {
     const { telegram_bot_token: token } = (await settings.profileOf(agentId)).credentials
     if (token === undefined) throw notConfigured('Telegram is not set up: set telegram_bot_token.')
     return { base: channels.telegramBase, token }
   }
 
+  async function numberOf(agentId: string): Promise<WhatsappNumber> {
+    const { credentials } = await settings.profileOf(agentId)
+    const { whatsapp_access_token: token, whatsapp_phone_number_id: phoneNumberId } = credentials
+    if (!token || !phoneNumberId)
+      throw notConfigured('WhatsApp is not set up: set whatsapp_access_token and whatsapp_phone_number_id.')
+    return { base: channels.whatsappBase, token, phoneNumberId }
+  }
+
+  const { connect } = outbound
   const { mail: server } = channels
   return {
     botOf,
@@ -79,13 +90,15 @@ function createSending({ channels, settings, connect }: Dependencies) {
 
     /** The same. */
     async sendWhatsapp(agent: AgentHandle, message: WhatsappMessage, { key, signal }: Delivery) {
-      const { credentials } = await settings.profileOf(agent.agentId)
-      const { whatsapp_access_token: token, whatsapp_phone_number_id: phoneNumberId } = credentials
-      if (!token || !phoneNumberId)
-        throw notConfigured('WhatsApp is not set up: set whatsapp_access_token and whatsapp_phone_number_id.')
-      const number = { base: channels.whatsappBase, token, phoneNumberId }
-      return { message_id: await sendParts(agent, key, whatsappParts(number, message, signal)) }
+      const parts = whatsappParts(await numberOf(agent.agentId), message, signal)
+      return { message_id: await sendParts(agent, key, parts) }
     },
+
+    /** The bytes of a file that a person has sent. @throws AppError CHANNEL_FAILED, and as the guard does */
+    download: async (agentId: string, messenger: Messenger, fileId: string, limits: Limits) =>
+      messenger === 'telegram'
+        ? await downloadFromTelegram(await botOf(agentId), fileId, limits)
+        : await downloadFromWhatsapp(await numberOf(agentId), fileId, outbound, limits),
   }
 }
 

@@ -59,7 +59,8 @@ export function createIncomingService(needs: Dependencies) {
     transaction: Within,
     outbox: Changes,
   ) {
-    const { id, address, userId, name, identity, position = Math.floor(clock.now() / 1000), text } = message
+    const { id, address, userId, name, identity, text } = message
+    const { position = Math.floor(clock.now() / 1000), file } = message
     const known = await personAt(transaction, channel, [address, userId ?? address])
     const stranger = { name: name.trim().slice(0, 300) || address, ...identity }
     const contact_id =
@@ -76,7 +77,8 @@ export function createIncomingService(needs: Dependencies) {
     })
     await forgetUpdates(transaction, thread_id, ago(rememberedMs))
     const read = await readOrNot(transaction, thread_id, text)
-    const update = { id, thread_id, position, text: read, received_at: ago(0) }
+    const kept = file ? JSON.stringify(file) : null
+    const update = { id, thread_id, position, text: read, received_at: ago(0), file: kept }
     if ((await insertUpdate(transaction, update)) && read !== null)
       await outbox.add(answerJob(thread_id, clock.now() + collectingMs))
   }
@@ -130,6 +132,11 @@ interface Received {
   message: IncomingMessage
 }
 
+/** What several messages say as one. */
+export function contentOf(texts: readonly string[]): string {
+  return texts.filter(text => text.trim() !== '').join('\n')
+}
+
 /** Rewrites a stored message from the texts that it was made of, if they have changed. */
 export async function applyEdits(
   transaction: Within,
@@ -137,7 +144,7 @@ export async function applyEdits(
   { editMessage, clock }: Pick<Dependencies, 'editMessage' | 'clock'>,
 ): Promise<void> {
   const texts = await textsOf(transaction, messageId)
-  const content = texts.filter(text => text !== '').join('\n')
+  const content = contentOf(texts)
   await editMessage(transaction, messageId, content, timestamp(clock))
 }
 

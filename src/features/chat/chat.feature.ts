@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { AgentsFeature } from '#features/agents/agents.feature.ts'
 import type { ToolsOf } from '#features/collect-tools.ts'
 import type { Feature } from '#features/feature.ts'
+import type { Attached } from '#features/knowledge/attached.service.ts'
 import type { KnowledgeService } from '#features/knowledge/knowledge.service.ts'
 import type { UsageFeature } from '#features/usage/usage.feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
@@ -20,7 +21,7 @@ import { registerApprovalRoutes } from './approvals.routes.ts'
 import { createApprovalsService } from './approvals.service.ts'
 import { chatEvents } from './chat.events.ts'
 import { registerCatalogueRoutes, registerChatRoutes } from './chat.routes.ts'
-import { messageLength } from './chat.schema.ts'
+import { maxAttachments, messageLength } from './chat.schema.ts'
 import { createConversationLock } from './conversation-lock.ts'
 import { createConversationStarts } from './conversation-starts.ts'
 import { registerConversationRoutes, registerMessageRoutes } from './conversations.routes.ts'
@@ -29,6 +30,7 @@ import { createConversationsService } from './conversations.service.ts'
 import { registerFileRoutes } from './files/chat-files.routes.ts'
 import type { ChatFiles } from './files/chat-files.service.ts'
 import { createChatFiles, createRemoveUnusedJob, removeUnusedJobName } from './files/chat-files.service.ts'
+import { createConversationDocuments } from './files/conversation-documents.ts'
 import { createMessageList } from './message-list.ts'
 import type { Asker } from './reach.ts'
 import { askerInMcpSession, sightOf } from './reach.ts'
@@ -39,6 +41,9 @@ import { createTurnsService } from './turns.service.ts'
 /** Characters of a message, for other features that take one. */
 export const maxMessageLength = messageLength
 
+/** Files of a message, for the same. */
+export const maxFiles = maxAttachments
+
 export interface ChatFeature extends Feature {
   questions: Pick<Questions, 'accept'>
   answering: Pick<Answering, 'answer'>
@@ -47,7 +52,7 @@ export interface ChatFeature extends Feature {
   maySee(request: FastifyRequest, conversationId: string): Promise<boolean>
   answerOnce: ReturnType<typeof createAnswerOnce>
   /** Receives files that are to be sent with messages. */
-  files: Pick<ChatFiles, 'receive' | 'discard'>
+  files: Pick<ChatFiles, 'receive' | 'discard' | 'examine'>
   /** For turns of conversations that are kept elsewhere. */
   planner: TurnPlanner
   running: Pick<Running, 'run'>
@@ -65,13 +70,14 @@ export interface ChatFeature extends Feature {
 
 interface Peers extends Pick<AgentsFeature, 'settings' | 'callerSignal'>, Pick<UsageFeature, 'usage'> {
   knowledge: KnowledgeService
+  attached: Attached
   toolsOf: ToolsOf
 }
 
 /** Conversations with agents. */
 export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFeature {
   const { models, configuration, instanceId, transact, changes, clock, log } = infrastructure
-  const { settings, knowledge, usage, callerSignal, toolsOf } = peers
+  const { settings, knowledge, attached, usage, callerSignal, toolsOf } = peers
   const lock = createConversationLock({ clock, holder: instanceId, leaseMs: configuration.leaseMs })
   const listMessages = createMessageList(infrastructure.searchWorkers)
   const conversations = createConversationsService({ lock, listMessages, transact })
@@ -80,7 +86,11 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   const settingsOf = async (agentId: string) => (await settings.profileOf(agentId)).settings
   const starts = createConversationStarts({ ...infrastructure, lock, maxConversations, settingsOf })
   const maxIterations = configuration.chatMaxIterations
-  const planner = createTurnPlanner({ ...infrastructure, settings, knowledge, usage, toolsOf, maxIterations })
+  const documents = createConversationDocuments({ attached, log })
+  const planner = createTurnPlanner({
+    ...infrastructure,
+    ...{ settings, knowledge, documents, usage, toolsOf, maxIterations },
+  })
   const questions = createQuestions({ ...infrastructure, planner, starts, lock, files })
   const store = createAnswerStore({ lock, transact })
   const running = createRunning()

@@ -13,6 +13,7 @@ import type { Answering } from './answering/answering.ts'
 import type { Draft } from './answering/draft.ts'
 import type { Question } from './answering/question.ts'
 import type { Questions } from './answering/questions.ts'
+import type { Comment } from './answering/stream-answer.ts'
 import { streamAnswer } from './answering/stream-answer.ts'
 import {
   answerSchema,
@@ -65,8 +66,8 @@ export function registerChatRoutes(app: App, needs: Dependencies): void {
       return reply.send({ ...(await answering.answer(question, caller)), evictedConversationId })
     }
     const events = openEventStream(reply)
-    const send = (event: StreamEvent) => {
-      if (event.type === 'error') request.gate?.after('failed')
+    const send = (event: StreamEvent | Comment) => {
+      if (typeof event === 'object' && event.type === 'error') request.gate?.after('failed')
       events.send(event)
     }
     void streamAnswer(answering, question, caller, send).then(events.end)

@@ -59,6 +59,8 @@ export type TurnEvent =
   | Static<(typeof turnEvents)[number]>
   /** Comes first, with what automatic retrieval has found; a stream names it in `message_start`. */
   | { type: 'retrieved'; passages: CitedPassage[] }
+  /** Comes before that, for each document that is read first; a stream says so in a comment. */
+  | { type: 'reading'; name: string }
 
 export const streamEventSchema = Type.Union(
   [

@@ -7,6 +7,8 @@ import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { Attached } from './attached.service.ts'
+import { createAttached } from './attached.service.ts'
 import { createEmbedSourceJob } from './embedding/embed-source.job.ts'
 import type { EmbeddingChanges } from './embedding/embedding-changes.ts'
 import { concernsEmbedding, createEmbeddingChanges, embedJobName } from './embedding/embedding-changes.ts'
@@ -30,6 +32,8 @@ export interface KnowledgeFeature extends Feature {
   /** Searches the agent's own documents. */
   searchTool(agent: AgentHandle, turn?: ToolTurn): Tool
   indexing: IndexingService
+  /** Reads and searches documents that belong to no source. */
+  attached: Attached
   /** Keeps the vectors of an agent's documents up to date when its embedding model changes. */
   changes: EmbeddingChanges
   /** The model that embeds the agent's documents. */
@@ -65,6 +69,7 @@ export function createKnowledge(
     knowledge,
     searchTool,
     indexing,
+    attached: createAttached(infrastructure),
     changes,
     embeddingOf,
     routes: app => registerKnowledgeRoutes(app, knowledge),

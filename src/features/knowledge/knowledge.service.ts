@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
-import type { CitedPassage, Passage } from '#models/language-model/passages.ts'
+import type { CitedPassage, Passage, SearchedPassage } from '#models/language-model/passages.ts'
 import { notFound } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -94,29 +94,32 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
     search,
     lookUp,
 
-    /** Passages that may answer a question, best first, with at most this many characters; none if nothing fits. */
+    /**
+     * Passages that may answer a question, best first, with at most this many characters; none if nothing fits. Those of
+     * `files` come first, which were found in the documents of the conversation.
+     */
     async passages(
       agent: AgentHandle,
       question: string,
       characters: number,
       signal: AbortSignal,
+      files: readonly SearchedPassage[] = [],
     ): Promise<FoundPassage[]> {
-      const results = await lookUp(
-        agent,
-        { query: question, limit: automaticResults, min_score: usefulScore },
-        signal,
-      )
-      return choosePassages(results, characters).map(toPassage)
+      const own = choosePassages(files, characters)
+      const rest = characters - own.reduce((sum, { content }) => sum + content.length, 0)
+      const query = { query: question, limit: automaticResults, min_score: usefulScore }
+      const results = await lookUp(agent, query, signal)
+      return [...own, ...choosePassages(results, rest)].map(toPassage)
     },
   }
 }
 
-export function citedOf({ id, source_id, metadata }: SearchResult): CitedPassage {
-  const { duplicates: _, ...place } = metadata
+export function citedOf({ id, source_id, metadata }: SearchResult | SearchedPassage): CitedPassage {
+  const { duplicates: _, ...place }: SearchResult['metadata'] = metadata
   return { id, source_id, ...place }
 }
 
-function toPassage(result: SearchResult): FoundPassage {
+function toPassage(result: SearchedPassage): FoundPassage {
   const { source_name, page, section, url } = result.metadata
   return {
     source: source_name,

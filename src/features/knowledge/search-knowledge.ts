@@ -7,6 +7,8 @@ import { citedOf } from './knowledge.service.ts'
 import type { DocumentList } from './source-rows.repository.ts'
 
 const resultsGiven = 8
+/** Of the documents of the conversation. */
+const ofFiles = 6
 /** The query that stands for all documents. */
 const everything = '*'
 
@@ -28,15 +30,17 @@ interface Dependencies {
 
 /** Lets a model look something up in the agent's own sources. */
 export function searchKnowledge({ lookUp, documents, turn }: Dependencies): Tool {
+  const files = turn?.searchFiles ? ', and the documents that were sent in this conversation,' : ''
   return {
     name: 'search_knowledge',
-    description: "Searches the agent's documents and crawled pages for passages on a question.",
+    description: `Searches the agent's documents and crawled pages${files} for passages on a question.`,
     isBuiltIn: true,
     readsOnly: async () => true,
     ...input,
     async execute({ query }, signal) {
       if (query === everything) return await documents()
-      const results = await lookUp(String(query), resultsGiven, signal)
+      const own = (await turn?.searchFiles?.(String(query), ofFiles, signal)) ?? []
+      const results = [...own, ...(await lookUp(String(query), resultsGiven - own.length, signal))]
       turn?.report({ type: 'passages_found', passages: results.map(citedOf) })
       return { results }
     },

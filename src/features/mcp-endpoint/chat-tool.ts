@@ -2,12 +2,14 @@ import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { ToolParameters } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
 import { conflict } from '#platform/errors.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { CallResult, ChatInput, ChatOutput } from './mcp-endpoint.schema.ts'
 import { chatInputSchema, chatOutputSchema } from './mcp-endpoint.schema.ts'
 import type { Call, OfferedTool } from './offered-tool.ts'
 import type { InTurn } from './turns.ts'
 
-type Chat = Pick<ChatFeature, 'questions' | 'answering'>
+type Chat = Pick<ChatFeature, 'questions' | 'answering' | 'files'>
+type Question = Parameters<Chat['questions']['accept']>[1]
 type TurnEvent = Parameters<NonNullable<Parameters<Chat['answering']['answer']>[2]>>[0]
 
 /** Pieces of an answer between two signs of life. */
@@ -18,16 +20,35 @@ const outputSchema: ToolParameters = JSON.parse(JSON.stringify(chatOutputSchema)
 
 /** Lets a client talk to the agent: a whole turn, with its retrieval, its tools and its lock. */
 export function chatTool(
+  agent: AgentHandle,
   { id, name }: { id: string; name: string },
-  { questions, answering }: Chat,
+  { questions, answering, files }: Chat,
   inTurn: InTurn,
 ): OfferedTool {
-  async function converse(
-    input: Parameters<Chat['questions']['accept']>[1],
-    { signal, progress, asker }: Call,
-  ) {
+  /** Files that became part of no message are gone, too. */
+  async function accept(input: Question, given: ChatInput['files'], { asker }: Call) {
+    const attachments: { id: string }[] = []
+    try {
+      for (const { name, data } of given ?? []) {
+        const content = Buffer.from(data, 'base64')
+        attachments.push(await files.receive(agent, { name, content, author: asker.author }))
+      }
+      const sent = attachments.map(({ id }) => ({ id }))
+      return await questions.accept(id, { ...input, ...(sent.length > 0 && { attachments: sent }) }, asker)
+    } catch (error) {
+      await files.discard(
+        agent,
+        attachments.map(({ id }) => id),
+        asker.author,
+      )
+      throw error
+    }
+  }
+
+  async function converse(input: Question, given: ChatInput['files'], call: Call) {
+    const { signal, progress } = call
     signal.throwIfAborted()
-    const question = await questions.accept(id, input, asker)
+    const question = await accept(input, given, call)
     return answering.answer(question, signal, event => {
       const sign = signOf(event)
       if (sign !== undefined) progress(sign)
@@ -45,14 +66,14 @@ export function chatTool(
     check,
     async call(input, call) {
       await call.countChat()
-      const { message: content, conversationId } = input as ChatInput
+      const { message: content, conversationId, files: given } = input as ChatInput
       const standingConversationId = call.conversationId
       const { assistantMessage } =
         conversationId === undefined
           ? await inTurn(`${id} ${standingConversationId}`, () =>
-              converse({ content, standingConversationId }, call),
+              converse({ content, standingConversationId }, given, call),
             )
-          : await converse({ content, conversationId }, call)
+          : await converse({ content, conversationId }, given, call)
       if (assistantMessage.metadata?.stopped)
         throw conflict('The turn was stopped by a person. What was said is in the conversation.')
       return answerOf({
@@ -74,6 +95,7 @@ function signOf(event: TurnEvent): string | undefined {
     return event.iteration === 1 ? 'Thinking' : `Thinking, step ${event.iteration}`
   if (event.type === 'tool_call') return `Calling ${event.name}`
   if (event.type === 'tool_result') return `${event.name} ${event.success ? 'has answered' : 'has failed'}`
+  if (event.type === 'reading') return `Reading ${event.name}`
   if (event.type === 'takeover_requested') return 'Waiting for a person'
   if (event.type === 'content_replaced' || event.type === 'retrieved') return undefined
   return event.index % piecesPerSign === 0 ? 'Answering' : undefined

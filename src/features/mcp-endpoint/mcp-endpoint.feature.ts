@@ -11,7 +11,7 @@ import { createProtocol } from './protocol.ts'
 
 interface Peers
   extends Pick<AgentsFeature, 'agents' | 'callerSignal'>,
-    Pick<ChatFeature, 'questions' | 'answering' | 'askerInMcpSession' | 'shorten'>,
+    Pick<ChatFeature, 'questions' | 'answering' | 'files' | 'askerInMcpSession' | 'shorten'>,
     Pick<PaymentsFeature, 'soldTo'> {
   searchTool: KnowledgeFeature['searchTool']
   toolsOf: ToolsOf
@@ -24,6 +24,7 @@ export function createMcpEndpoint(infrastructure: Infrastructure, peers: Peers):
     agents,
     questions,
     answering,
+    files,
     askerInMcpSession,
     shorten,
     searchTool,
@@ -36,6 +37,7 @@ export function createMcpEndpoint(infrastructure: Infrastructure, peers: Peers):
     agentDatabases,
     questions,
     answering,
+    files,
     knowledgeTool: searchTool,
     toolsOf,
     shorten,

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { maxMessageLength } from '#features/chat/chat.feature.ts'
+import { maxFiles, maxMessageLength } from '#features/chat/chat.feature.ts'
 import type { ToolParameters } from '#models/tools/tool.ts'
 
 /*
@@ -92,6 +92,15 @@ export const chatInputSchema = Type.Object(
         description:
           'The conversationId of an earlier answer, to continue its conversation. Default: the conversation of the session.',
       }),
+    ),
+    files: Type.Optional(
+      Type.Array(
+        Type.Object({
+          name: Type.String({ minLength: 1, maxLength: 300 }),
+          data: Type.String({ minLength: 1, description: 'The content in base64.' }),
+        }),
+        { maxItems: maxFiles, description: 'Images and documents that belong to the message.' },
+      ),
     ),
   },
   { additionalProperties: false },

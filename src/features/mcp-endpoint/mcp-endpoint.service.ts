@@ -12,7 +12,7 @@ import type { Call, OfferedTool } from './offered-tool.ts'
 import { offer, withUniqueNames } from './offered-tool.ts'
 import { createTurns } from './turns.ts'
 
-interface Dependencies extends Pick<ChatFeature, 'questions' | 'answering'> {
+interface Dependencies extends Pick<ChatFeature, 'questions' | 'answering' | 'files'> {
   agents: Pick<AgentsService, 'find'>
   agentDatabases: AgentDatabases
   /** Looks something up in the agent's own documents. */
@@ -54,7 +54,7 @@ export function createMcpEndpointService(needs: Dependencies) {
 
   /** For all callers who may chat; their names are reserved before the agent's own tools get theirs. */
   function openTools(agent: AgentHandle, about: About, { isChatOnly }: Caller): OfferedTool[] {
-    const chat = chatTool(about, needs, inTurn)
+    const chat = chatTool(agent, about, needs, inTurn)
     return isChatOnly ? [chat] : [chat, offer(needs.knowledgeTool(agent), shorten, { readOnlyHint: true })]
   }
 

@@ -7,6 +7,7 @@ import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { connectMcp } from '#test/support/mcp-client.ts'
+import { storedFiles } from '#test/support/stored-files.ts'
 
 async function say(client: Client, message: string, more: object = {}) {
   const result = await client.callTool({ name: 'chat', arguments: { message, ...more } })
@@ -62,6 +63,23 @@ describe.each([true, false])('chats through MCP (older protocol: %s)', isOld => 
       ?.messages.map(({ content }) => content)
     expect(JSON.stringify(said)).toContain('My name is Ada.')
     expect(JSON.stringify(said)).not.toContain('There')
+  })
+
+  it('take files with the message, and keep none of one that is refused', async () => {
+    const client = await connectMcp({ address, agentId, isOld })
+    const data = (text: string) => Buffer.from(text).toString('base64')
+    const tides = { name: 'tides.txt', data: data('High tide is at noon.') }
+    const id = await say(client, 'When is high tide?', { files: [tides] })
+    expect(JSON.stringify(stage.model.questions().at(-1))).toContain('High tide is at noon.')
+    const [question] = await stage.messages(chat, id)
+    expect(question?.metadata?.attachments).toMatchObject([{ name: 'tides.txt', kind: 'document' }])
+    const before = await storedFiles(stage.app, agentId)
+    const bitmap = { name: 'b.bmp', data: data('BM'.padEnd(60, '\0')) }
+    for (const files of [[tides, bitmap], Array.from({ length: 11 }, () => tides)]) {
+      const refused = await client.callTool({ name: 'chat', arguments: { message: 'Hi', files } })
+      expect(refused.isError).toBe(true)
+    }
+    expect(await storedFiles(stage.app, agentId)).toEqual(before)
   })
 
   it('begin anew when somebody has deleted the conversation', async () => {

@@ -36,6 +36,7 @@ async function endpointWith(tools: () => readonly Tool[]) {
     },
     agentDatabases,
     questions: { accept: unused },
+    files: { receive: unused, discard: unused, examine: unused },
     answering: { answer: unused },
     knowledgeTool: () => toolOf('search_knowledge', async () => 'from the documents'),
     toolsOf: async () => tools(),

@@ -3,6 +3,7 @@ import type { PromptMessage } from '#models/language-model/language-model.ts'
 import { acceptableName } from '#models/tools/tool-name.ts'
 import { invalid } from '#platform/errors.ts'
 import type { SentCall, SentMessage } from './openai.schema.ts'
+import { asFilePart, placeOf } from './sent-files.ts'
 
 /** By the id of the first call that was handed out behind each: the messages that end with the calls. */
 export type Trails = ReadonlyMap<string, readonly PromptMessage[]>
@@ -38,19 +39,23 @@ export function readConversation(sent: readonly SentMessage[], trails: Trails) {
       if (typeof part === 'object' && part.type === 'tool-call') waiting.set(part.toolCallId, part.toolName)
   }
 
-  for (const [at, { role, content, tool_calls, tool_call_id = '' }] of sent.entries()) {
-    const text = textOf(content, `messages.${at}.content`)
+  for (const [at, message] of sent.entries()) {
+    const { role, content, tool_calls, tool_call_id = '' } = message
+    const parts = role === 'user' ? partsOf(content, placeOf(message, at)) : []
+    const text = role === 'user' ? '' : textOf(content, placeOf(message, at))
     if (role !== 'tool') endCalls()
     else if (waiting.has(tool_call_id)) addResult(tool_call_id, text, 'text')
     else throw invalid(`messages.${at}.tool_call_id`, 'must be the id of a call in the message before')
     if (role === 'assistant') addAnswer(text, tool_calls ?? [])
     if (role === 'system' || role === 'developer') wishes.push(text)
-    if (role !== 'user' || isBlank(text)) continue
-    question = text
-    messages.push({ role, content: [{ type: 'text', text }] })
+    if (role !== 'user' || parts.length === 0) continue
+    question = parts
+      .flatMap(part => (part.type === 'text' && asFilePart(part) === undefined ? [part.text] : []))
+      .join('\n\n')
+    messages.push({ role, content: parts })
   }
   endCalls()
-  if (messages.length === 0) throw invalid('messages', 'must hold a text of the user')
+  if (messages.length === 0) throw invalid('messages', 'must hold a text or a file of the user')
   return { messages, wishes: wishes.filter(text => !isBlank(text)).join('\n\n'), question }
 }
 
@@ -63,16 +68,47 @@ function answer(text: string, calls: readonly SentCall[]): PromptMessage[] {
   return said.length + made.length === 0 ? [] : [{ role: 'assistant', content: [...said, ...made] }]
 }
 
+type UserPart = Extract<PromptMessage, { role: 'user' }>['content'][number]
+
+/** The parts of a user's message, without blank ones; neighbouring texts are one. Throws VALIDATION_ERROR. */
+function partsOf(content: unknown, field: string) {
+  if (!Array.isArray(content)) return textParts(textOf(content, field))
+  const parts: UserPart[] = []
+  let texts: string[] = []
+  const endText = () => {
+    parts.push(...textParts(texts.join('\n\n')))
+    texts = []
+  }
+  for (const [at, part] of content.entries()) {
+    const file = asFilePart(part)
+    if (file === undefined) texts.push(textIn(part, `${field}.${at}`))
+    else {
+      endText()
+      parts.push(file)
+    }
+  }
+  endText()
+  return parts
+}
+
+function textParts(text: string): UserPart[] {
+  return isBlank(text) ? [] : [{ type: 'text', text }]
+}
+
 /** The text of a message or a result. Throws VALIDATION_ERROR for other parts. */
 export function textOf(content: unknown, field: string): string {
   if (!Array.isArray(content)) {
     if (typeof (content ?? '') === 'string') return String(content ?? '')
     throw invalid(field, 'must be a text or a list of parts')
   }
-  const texts = content.map((part: unknown, at) => {
-    const { type, text, refusal = text } = Object(part)
-    if (/^((input_|output_)?text|refusal)$/.test(type) && typeof refusal === 'string') return refusal
-    throw invalid(`${field}.${at}`, 'must be text: images, files and audio can’t be read here yet')
-  })
-  return texts.join('\n\n')
+  return content.map((part: unknown, at) => textIn(part, `${field}.${at}`)).join('\n\n')
+}
+
+function textIn(part: unknown, field: string): string {
+  const { type, text, refusal = text } = Object(part)
+  if (/^((input_|output_)?text|refusal)$/.test(type) && typeof refusal === 'string') return refusal
+  throw invalid(
+    field,
+    'must be text, or in a message of the user an image or a file with its data; audio can’t be heard',
+  )
 }

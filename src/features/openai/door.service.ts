@@ -11,6 +11,7 @@ import { formatOf } from './format.ts'
 import type { ChatBody } from './openai.schema.ts'
 import type { Sent } from './question.ts'
 import { readQuestion, withCorrection } from './question.ts'
+import type { ReadFiles } from './sent-files.ts'
 import { findTrails, forgetTrail, keepTrail } from './trails.repository.ts'
 
 type Outcome = Awaited<ReturnType<Awaited<ReturnType<ChatFeature['planner']['plan']>>['run']>>
@@ -40,12 +41,13 @@ interface Question {
 }
 
 interface Dependencies extends Pick<ChatFeature, 'planner' | 'running'> {
+  readFiles: ReadFiles
   searchWorkers: WorkerPool
   clock: Clock
   log: Log
 }
 
-export function createDoor({ planner, running, searchWorkers, clock, log }: Dependencies) {
+export function createDoor({ planner, running, readFiles, searchWorkers, clock, log }: Dependencies) {
   /** Throws what the question is refused for. */
   async function prepare({ agent, body, actor, isOutsider }: Question, client: AbortSignal): Promise<Run> {
     const caller = `${actor.kind}:${actor.id}`
@@ -55,7 +57,8 @@ export function createDoor({ planner, running, searchWorkers, clock, log }: Depe
     for (const id of repeat)
       if (trails.has(id) && (await forgetTrail(agent.db, id))) throw failedAfterTools(clientLeft)
     const format = await formatOf(searchWorkers, body.response_format, client)
-    const { sent, options, userMessage } = readQuestion(body, trails, format)
+    const messages = await readFiles(body.messages, client)
+    const { sent, options, userMessage } = readQuestion({ ...body, messages }, trails, format)
     const plan = await planner.plan(agent.agentId, { ...options, isOutsider })
 
     async function answer(turn: ReturnType<typeof createTurn>, signal: AbortSignal): Promise<Answer> {

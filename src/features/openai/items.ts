@@ -41,7 +41,11 @@ function readItems(items: readonly Item[]): SentMessage[] {
     const known = (['system', 'developer', 'user', 'assistant'] as const).find(each => each === role)
     const last = messages.at(-1)
     if (type === 'message' && known)
-      messages.push({ role: known, content: textOf(item.content, `input.${at}.content`) })
+      messages.push({
+        role: known,
+        content: known === 'user' ? item.content : textOf(item.content, `input.${at}.content`),
+        place: `input.${at}.content`,
+      })
     else if (type === 'function_call') {
       const call = { id: call_id, function: { name, arguments: item.arguments ?? '' } }
       if (last?.role === 'assistant') last.tool_calls = [...(last.tool_calls ?? []), call]

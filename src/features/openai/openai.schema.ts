@@ -19,13 +19,21 @@ const callSchema = Type.Object({ id: Type.String(), function: called }, open)
 const messageSchema = Type.Object(
   {
     role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool']),
-    content: Type.Optional(Type.Unknown({ description: 'A text, or a list of `{type: "text", text}`.' })),
+    content: Type.Optional(
+      Type.Unknown({
+        description:
+          'A text, or a list of parts: `text`, and in messages of the user `image_url` and `file`.',
+      }),
+    ),
     tool_calls: maybe(Type.Array(callSchema)),
     tool_call_id: Type.Optional(Type.String()),
   },
   { ...open, title: 'OpenAiMessage' },
 )
-export type SentMessage = Static<typeof messageSchema>
+export type SentMessage = Static<typeof messageSchema> & {
+  /** Where its content stands in the request, if not below its own index. */
+  place?: string
+}
 export type SentCall = Static<typeof callSchema>
 
 const described = { description: maybe(Type.String()), parameters: object }

@@ -3,8 +3,10 @@ import { makeAgent } from '#test/support/agents.ts'
 import { testApp } from '#test/support/build-app.ts'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
+import { heic, jpeg, place, png } from '#test/support/images.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { openaiChunk, openaiText, openaiToolCall, wireForm } from '#test/support/model-server.ts'
+import { startSite } from '#test/support/site-server.ts'
 
 const base = '/api/openai/v1'
 const clock = manualClock()
@@ -12,7 +14,7 @@ const clock = manualClock()
 let stage: ChatStage
 
 beforeAll(async () => {
-  stage = await setChatStage({ clock })
+  stage = await setChatStage({ clock, environment: { OUTBOUND_ALLOW: '127.0.0.1' } })
 })
 
 afterAll(() => stage[Symbol.asyncDispose]())
@@ -34,22 +36,35 @@ const complete = (body: object, headers = {}) =>
 const respond = (body: object) =>
   stage.app.call<Failed>('POST', `${base}/responses`, { body: { model: 'default', input: 'Hi', ...body } })
 const weather = { type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }
+const dataOf = (bytes: Uint8Array) => `data:;base64,${Buffer.from(bytes).toString('base64')}`
+const fileOf = (filename: string, bytes: Uint8Array) => ({
+  type: 'file',
+  file: { filename, file_data: dataOf(bytes) },
+})
 const lastQuestion = () => stage.model.questions().at(-1)
 
 describe('what is refused', () => {
-  const image = { type: 'image_url', image_url: { url: 'https://example.com/cat.png' } }
-  const file = { type: 'file', file: { file_data: 'data:text/plain;base64,QQ==' } }
+  const image = (url: string) => user([{ type: 'image_url', image_url: { url } }])
   const schema = (schema: unknown) => ({ response_format: { type: 'json_schema', json_schema: { schema } } })
   it.each<[what: string, body: object, code: string, param: string | null, message: RegExp]>([
-    ['no messages', { messages: [] }, 'validation_error', 'messages', /text of the user/],
-    [
-      'an image',
-      { messages: [user([image])] },
+    ['no messages', { messages: [] }, 'validation_error', 'messages', /text or a file of the user/],
+    ...(
+      [
+        ['sound', user([{ type: 'input_audio', input_audio: { data: 'QQ==' } }]), /audio can’t be heard/],
+        ['a file without data', user([{ type: 'file', file: { file_id: 'f' } }]), /a file with its data/],
+        ['an image of the assistant', { ...image(dataOf(png())), role: 'assistant' }, /must be text/],
+        ['an image of another type', image(dataOf(heic())), /can’t be read: .* save it as JPEG/],
+        ['no base64', image('data:image/png;base64,%%%'), /must be a data URL/],
+        ['an address in a private network', image('http://10.0.0.1/cat.png'), /can’t be fetched: /],
+        ['an archive', user([fileOf('a.bin', Buffer.from('PK\x03\x04\0\0\0'))]), /no files of the type/],
+      ] as const
+    ).map(([what, message, says]): [string, object, string, string, RegExp] => [
+      what,
+      { messages: [message] },
       'validation_error',
       'messages.0.content.0',
-      /can’t be read here/,
-    ],
-    ['a file', { messages: [user(['x', file])] }, 'validation_error', 'messages.0.content.0', /must be text/],
+      says,
+    ]),
     ['a number', { messages: [user(7)] }, 'validation_error', 'messages.0.content', /a text or a list/],
     ['two answers', { n: 2 }, 'validation_error', 'n', /must be 1/],
     [
@@ -112,7 +127,7 @@ describe('what is refused', () => {
   ])('a response that needs what was stored: %j', async (body, code, param) => {
     const { status, body: answer } = await respond(body)
     expect([status, answer.error.code, answer.error.param]).toEqual([400, code, param])
-    expect(answer.error.message).toMatch(/whole conversation|can’t be read here/)
+    expect(answer.error.message).toMatch(/whole conversation|must be a data URL/)
   })
 
   it.each(['GET', 'POST'])('a path that only seems to be one: %s', async method => {
@@ -132,6 +147,49 @@ describe('what is refused', () => {
     const { body: listed } = await stage.app.call('GET', `${base}/models`)
     expect(JSON.stringify(listed)).not.toContain('sleeper')
   })
+})
+
+describe('files of the user', () => {
+  it('stand as text in their place, and are looked for in nothing', async () => {
+    const notes = fileOf('tides.txt', Buffer.from('High tide is at noon.'))
+    const broken = { type: 'input_file', filename: 'b.pdf', file_data: dataOf(Buffer.from('%PDF-1.7 no')) }
+    await complete({ messages: [user([notes, { type: 'text', text: 'When?' }])] })
+    const shown = '{"source":"tides.txt","text":"High tide is at noon."}'
+    const said = [`The file “tides.txt”:\n<passages>\n${shown}\n</passages>`, 'When?']
+    expect(lastQuestion()?.messages.at(-1)?.content).toBe(said.join('\n\n'))
+    await respond({ input: [user([{ type: 'input_text', text: 'Read' }, broken])] })
+    expect(lastQuestion()?.messages.at(-1)?.content).toMatch(
+      /^Read\n\nThe file “b.pdf”:\n\(It can’t be read: /,
+    )
+  })
+
+  it('are fetched by this service, within the size of an upload', async () => {
+    await using site = await startSite(({ path }) => ({
+      body: path === '/tides' ? 'High tide is at noon.' : 'x'.repeat(9),
+    }))
+    const at = (path: string) => ({
+      type: 'input_file',
+      filename: 'tides.txt',
+      file_url: `${site.url}${path}`,
+    })
+    expect(await respond({ input: [user([at('/tides')])] })).toMatchObject({ status: 200 })
+    expect(JSON.stringify(lastQuestion())).toContain('High tide is at noon.')
+  })
+})
+
+it('images of the user go to the model in their place, also from an address, without where they were taken', async () => {
+  const photo = jpeg({ orientation: 6 })
+  await using site = await startSite(() => ({ body: photo }))
+  const image = { type: 'image_url', image_url: { url: `${site.url}/photo`, detail: 'low' } }
+  await complete({
+    messages: [user([{ type: 'text', text: 'This' }, image, { type: 'text', text: 'or that?' }])],
+  })
+  const [first, shown, last] = Object(lastQuestion()?.messages.at(-1)?.content)
+  expect([first, last]).toMatchObject([{ text: 'This' }, { text: expect.stringContaining('or that?') }])
+  expect(shown.image_url.url).toMatch(/^data:image\/jpeg;base64,/)
+  expect(Buffer.from(shown.image_url.url.split(',')[1], 'base64').toString('latin1')).not.toContain(place)
+  await respond({ input: [user([{ type: 'input_image', image_url: dataOf(png()) }])] })
+  expect(JSON.stringify(lastQuestion())).toContain(png().toString('base64').slice(0, 30))
 })
 
 describe('the conversation', () => {

@@ -31,6 +31,11 @@ export const placeFields = {
   start: Type.Integer({ description: 'Offset in the extracted text, in UTF-16 code units.' }),
   end: Type.Integer(),
   url: Type.Optional(Type.String({ description: 'URL of the page if the source is a website.' })),
+  file_id: Type.Optional(
+    Type.String({
+      description: 'The file of the conversation, if it is none of a source; equals `source_id`.',
+    }),
+  ),
 }
 
 /** Where a passage stands, so that an answer can cite it. */
@@ -39,6 +44,14 @@ export const citedPassageSchema = Type.Object(
   { title: 'CitedPassage' },
 )
 export type CitedPassage = Type.Static<typeof citedPassageSchema>
+
+/** A passage that a search has found. */
+export interface SearchedPassage extends Pick<CitedPassage, 'id' | 'source_id'> {
+  content: string
+  /** How well it matches, 0 to 1. */
+  score: number
+  metadata: Omit<CitedPassage, 'id' | 'source_id'>
+}
 
 const opening = '<passages>'
 const closing = '</passages>'

@@ -1,4 +1,4 @@
-import type { CitedPassage } from '../language-model/passages.ts'
+import type { CitedPassage, SearchedPassage } from '../language-model/passages.ts'
 
 /** The turn of a conversation that tools are offered to. */
 export interface ToolTurn {
@@ -6,6 +6,10 @@ export interface ToolTurn {
   conversationId: string | undefined
   /** Its caller may chat and no more. */
   isOutsider: boolean
+  /** Searches the documents that people sent in the conversation; absent where there are none. */
+  searchFiles?:
+    | ((query: string, limit: number, signal: AbortSignal) => Promise<SearchedPassage[]>)
+    | undefined
   /** Reports to the caller of the turn while a call runs. */
   report(event: ToolEvent): void
 }

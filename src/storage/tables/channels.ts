@@ -37,6 +37,8 @@ export const channelTables = declareAgentTables({
       received_at: text,
       /** The text once it is answered, for edits; null before. */
       answered: since('0022-channel-edits', textOrNull),
+      /** JSON object: a file at the messenger, or once it was received, `attachment` with its id. */
+      file: since('0040-channel-files', textOrNull),
     },
     key: ['sequence'],
     indexes: {

@@ -39,6 +39,10 @@ export default function Chat() {
   const conversationId = search.conversation === undefined ? undefined : String(search.conversation)
   const [isListed, setListed] = useState(false)
   const [cited, setCited] = useState<Passage>()
+  const cite = (passage: Passage) =>
+    passage.file_id === undefined
+      ? setCited(passage)
+      : location.assign(`${chatOf(agent)}/files/${encodeURIComponent(passage.file_id)}`)
   useEffect(() => {
     if (conversationId !== undefined) setListed(false)
   }, [conversationId])
@@ -56,7 +60,7 @@ export default function Chat() {
             <LinkButton to={`${agent.home}/chat`} icon="plus" label={t.newConversation} />
           )}
         </div>
-        <Shown conversationId={conversationId} onCite={setCited} />
+        <Shown conversationId={conversationId} onCite={cite} />
       </div>
       {isListed && (
         <Dialog title={t.conversations} onClose={() => setListed(false)}>

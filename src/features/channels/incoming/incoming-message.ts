@@ -1,6 +1,15 @@
 import { maxMessageLength } from '#features/chat/chat.feature.ts'
 import { AppError } from '#platform/errors.ts'
 
+/** A file of a message, which the messenger keeps for a while. */
+export interface IncomingFile {
+  /** The messenger's. */
+  id: string
+  name: string
+  /** In the words of `noteOf`. */
+  content: string
+}
+
 /** A message that a person wrote on a messenger. */
 export interface IncomingMessage {
   /** The same when it is delivered again. */
@@ -14,9 +23,13 @@ export interface IncomingMessage {
   /** Among the messages of the same person; the time of arrival in seconds unless given. */
   position: number | undefined
   text: string
+  file?: IncomingFile | undefined
   /** Whether it replaces the text of the message at its position. */
   isEdit?: boolean
 }
+
+/** The text of a message that is a file alone. */
+export const fileAlone = ' '
 
 /** The messages of a delivery, and the kinds of those that are not read, for the log. */
 export interface Delivery {

@@ -4,8 +4,8 @@ import { Type } from 'typebox'
 import type { Credentials } from '#features/agents/settings.service.ts'
 import { requireSecret } from '#platform/http/requests/inbound-webhook.ts'
 import { matches } from '#platform/schema-check.ts'
-import type { Delivery, IncomingMessage } from './incoming-message.ts'
-import { deliveryOf, noteOf, readJson, textAt } from './incoming-message.ts'
+import type { Delivery, IncomingFile, IncomingMessage } from './incoming-message.ts'
+import { deliveryOf, fileAlone, noteOf, readJson, textAt } from './incoming-message.ts'
 
 /** As far as it is of a person who writes to the bot alone. */
 const messageSchema = Type.Object({
@@ -35,6 +35,17 @@ const contents = new Map([
   ['paid_media', 'a paid picture or video'],
 ])
 
+/** The names of files that come without one. */
+const fileNames = new Map([
+  ['photo', 'picture.jpg'],
+  ['animation', 'animation.mp4'],
+  ['video', 'video.mp4'],
+  ['video_note', 'video.mp4'],
+  ['voice', 'voice message.ogg'],
+  ['audio', 'sound.mp3'],
+  ['document', 'file'],
+])
+
 /** Derived from the token, so that a former bot of the agent has another one and none needs to be stored. */
 export function telegramSecret(agentId: string, token: string): string {
   return createHmac('sha256', token).update(`webhook ${agentId}`).digest('base64url')
@@ -62,7 +73,8 @@ function readUpdate(update: unknown, botId: string): IncomingMessage | string {
     return `message in a ${textAt(written, 'chat', 'type') || 'chat'}, or of no person`
   const username = textAt(written, 'from', 'username')
   const names = ['first_name', 'last_name'].map(name => textAt(written, 'from', name))
-  const text = contentOf(written)
+  const file = fileOf(written)
+  const text = contentOf(written, file)
   if (text === '') return `message with ${Object.keys(written).join(', ')}`
   return {
     // Other bots have the same numbers.
@@ -72,14 +84,26 @@ function readUpdate(update: unknown, botId: string): IncomingMessage | string {
     identity: username === '' ? {} : { messenger_handle: username },
     position: written.message_id,
     text,
+    file,
     isEdit: message === undefined,
   }
 }
 
+/** Of a picture, which comes in several sizes, the largest. */
+function fileOf(message: object): IncomingFile | undefined {
+  const field = fileNames.keys().find(name => Object.hasOwn(message, name)) ?? ''
+  const given: unknown = Object(message)[field]
+  const file: unknown = Array.isArray(given) ? given.at(-1) : given
+  const id = textAt(file, 'file_id')
+  const name = textAt(file, 'file_name') || (fileNames.get(field) ?? '')
+  return id === '' ? undefined : { id, name, content: contents.get(field) ?? '' }
+}
+
 /** Empty for what is not read. */
-function contentOf(message: object): string {
+function contentOf(message: object, file: IncomingFile | undefined): string {
   const text = textAt(message, 'text') || textAt(message, 'caption')
   if (text.trim() !== '') return text
+  if (file !== undefined) return fileAlone
   const field = contents.keys().find(name => Object.hasOwn(message, name))
   if (field === undefined) return ''
   const place = ['latitude', 'longitude'].map(name => textAt(message, 'location', name))

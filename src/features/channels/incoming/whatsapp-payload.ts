@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import type { Credentials } from '#features/agents/settings.service.ts'
 import { verifiedBody } from '#platform/http/requests/inbound-webhook.ts'
 import { spellingsOf } from '#platform/phone-number.ts'
-import type { Delivery, IncomingMessage } from './incoming-message.ts'
-import { deliveryOf, noteOf, readJson, textAt } from './incoming-message.ts'
+import type { Delivery, IncomingFile, IncomingMessage } from './incoming-message.ts'
+import { deliveryOf, fileAlone, noteOf, readJson, textAt } from './incoming-message.ts'
 
 const maxIdLength = 400
 
@@ -52,8 +52,9 @@ function readMessage(message: unknown, contacts: readonly unknown[]): IncomingMe
   const type = textAt(message, 'type')
   if (textAt(message, 'group_id') !== '') return 'message in a group'
   if (number === '' && (id === '' || id.length > maxIdLength)) return `${type} without a sender`
-  const text = contentOf(message, type)
-  if (text.trim() === '') return type || 'message without a type'
+  const file = fileOf(message, type)
+  const text = contentOf(message, type, file)
+  if (text === '') return type || 'message without a type'
   const [seconds] = /^\d{1,12}$/.exec(textAt(message, 'timestamp')) ?? []
   return {
     id: `whatsapp:${idOf(message)}`,
@@ -63,7 +64,23 @@ function readMessage(message: unknown, contacts: readonly unknown[]): IncomingMe
     identity: number === '' ? { external_id: id } : { messenger_number: `+${number}`, phone: `+${number}` },
     position: seconds === undefined ? undefined : Number(seconds),
     text,
+    file,
   }
+}
+
+/** The names of files that come without one. */
+const fileNames = new Map([
+  ['image', 'picture.jpg'],
+  ['video', 'video.mp4'],
+  ['audio', 'voice message.ogg'],
+  ['document', 'file'],
+])
+
+function fileOf(message: unknown, type: string): IncomingFile | undefined {
+  const name = textAt(message, type, 'filename') || fileNames.get(type)
+  const id = textAt(message, type, 'id')
+  if (name === undefined || id === '' || id.length > maxIdLength) return undefined
+  return { id, name, content: contents.get(type) ?? '' }
 }
 
 /** Not another person who has written in the same delivery. @param ids of the message */
@@ -77,7 +94,7 @@ function senderIn(contacts: readonly unknown[], number: string, ids: readonly st
 }
 
 /** Empty for what is not read. */
-function contentOf(message: unknown, type: string): string {
+function contentOf(message: unknown, type: string, file: IncomingFile | undefined): string {
   const texts = [
     textAt(message, 'text', 'body'),
     textAt(message, 'button', 'text') || textAt(message, 'button', 'payload'),
@@ -87,6 +104,7 @@ function contentOf(message: unknown, type: string): string {
   ]
   const text = texts.find(one => one.trim() !== '')
   if (text !== undefined) return text
+  if (file !== undefined) return fileAlone
   const content = contents.get(type)
   if (content === undefined) return ''
   const place = ['name', 'address', 'latitude', 'longitude'].map(name => textAt(message, 'location', name))

@@ -47,6 +47,8 @@ interface Refusal {
   description: string | undefined
   /** Seconds. */
   retryAfter?: number | undefined
+  /** In the place of not taking a message. */
+  deed?: string | undefined
   /** Whether it may pass although the status does not say so. */
   mayPass?: boolean
 }
@@ -54,11 +56,11 @@ interface Refusal {
 /** The error of a message that a messenger has not taken. */
 export function refused(
   messenger: string,
-  { token, status, description, retryAfter, mayPass }: Refusal,
+  { token, status, description, retryAfter, mayPass, deed = 'did not take the message' }: Refusal,
 ): AppError {
   const reason =
     description === undefined ? `it answered with status ${status}` : createSecretFilter([token])(description)
-  return new AppError('CHANNEL_FAILED', `${messenger} did not take the message: ${reason}`, {
+  return new AppError('CHANNEL_FAILED', `${messenger} ${deed}: ${reason}`, {
     isPermanent: !(mayPass || status === 408 || status === 429 || status >= 500 || status < 300),
     ...(retryAfter === undefined ? {} : { details: { retry_after: retryAfter } }),
   })

@@ -36,6 +36,7 @@ export async function callBot<Result>(
     description: isBlocked
       ? 'the person has blocked the bot, or has not written to it yet.'
       : answer.description,
+    deed: method === 'getFile' ? 'did not give the file' : undefined,
     retryAfter: answer.parameters?.retry_after,
   })
 }

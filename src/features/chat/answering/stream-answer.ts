@@ -4,12 +4,15 @@ import type { StreamEvent, TurnEvent } from '../stream-events.schema.ts'
 import type { Answering } from './answering.ts'
 import type { Question } from './question.ts'
 
+/** A line that means nothing to programs. */
+export type Comment = string
+
 /** Answers a question, and emits each event of the answer. The turn ends when `client` aborts. Never rejects. */
 export async function streamAnswer(
   answering: Pick<Answering, 'run'>,
   question: Question,
   client: AbortSignal,
-  emit: (event: StreamEvent) => void,
+  emit: (event: StreamEvent | Comment) => void,
 ): Promise<void> {
   const { userMessage, model, turnId, evictedConversationId } = question
   const { id: userMessageId, conversationId } = userMessage
@@ -23,7 +26,10 @@ export async function streamAnswer(
       ...(passages.length > 0 && { passages }),
     })
   }
-  const pass = (event: TurnEvent) => (event.type === 'retrieved' ? start(event.passages) : emit(event))
+  const pass = (event: TurnEvent) => {
+    if (event.type === 'retrieved') start(event.passages)
+    else emit(event.type === 'reading' ? `reading ${event.name}` : event)
+  }
   const { assistantMessage, error } = await answering.run(question, pass, client)
   start([])
   if (error !== undefined) emit({ type: 'error', message: error.message, code: error.code })

@@ -8,7 +8,7 @@ import type { CitedPassage } from '#models/language-model/passages.ts'
 import type { Models } from '#models/models.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { nameTools } from '#models/tools/tool-name.ts'
-import type { ToolEvent, ToolTurn } from '#models/tools/tool-turn.ts'
+import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import { streamWithRetry } from '#models/transport/call-with-retry.ts'
 import type { Clock } from '#platform/clock.ts'
 import { conflict } from '#platform/errors.ts'
@@ -18,11 +18,13 @@ import { orAborted } from '#platform/or-aborted.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { readBounded } from '../bounded-window.ts'
 import type { ChatMessage, ReadPage } from '../chat.schema.ts'
+import type { ConversationDocuments, OpenDocuments } from '../files/conversation-documents.ts'
+import { noDocuments } from '../files/conversation-documents.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
-import { promptCharacters } from '../turn/context-budget.ts'
+import { promptCharacters, sizeOf } from '../turn/context-budget.ts'
 import { fitTools } from '../turn/fit-tools.ts'
-import { buildPrompt, buildSentPrompt, passagesText } from '../turn/prompt.ts'
+import { buildPrompt, buildSentPrompt, documentsMessages, passagesText } from '../turn/prompt.ts'
 import type { TurnInput } from '../turn/run-turn.ts'
 import { runTurn } from '../turn/run-turn.ts'
 import { seenCharacters } from '../turn/truncate-result.ts'
@@ -108,6 +110,7 @@ interface Dependencies {
   models: Pick<Models, 'resolve'>
   knowledge: Pick<KnowledgeService, 'passages'>
   usage: Pick<UsageService, 'meter'>
+  documents: { open: OpenDocuments }
   toolsOf: ToolsOf
   maxIterations: number
   clock: Clock
@@ -131,18 +134,24 @@ async function readHistory({ agent: { db }, userMessage, isFirst }: QuestionCont
   return messages
 }
 
+interface PromptParts
+  extends Pick<Parameters<typeof buildPrompt>[0], 'agentName' | 'instructions' | 'passages'> {
+  history: readonly StoredMessage[]
+  /** Behind the system message. */
+  documents: readonly PromptMessage[]
+}
+
 async function promptOf(
   { agent, sent, userMessage: question }: QuestionContext,
-  parts: Pick<Parameters<typeof buildPrompt>[0], 'agentName' | 'instructions' | 'passages'> & {
-    history: readonly StoredMessage[]
-  },
+  { documents, ...parts }: PromptParts,
   contextWindow: number,
 ): Promise<PromptMessage[]> {
   if (sent) return buildSentPrompt({ ...parts, ...sent })
   const { content, metadata } = question
   const images = await readImages(agent, [...parts.history, question], contextWindow)
   const asked = { question: content, attachments: metadata?.attachments, images }
-  return buildPrompt({ ...parts, ...asked, roomForPassages: promptCharacters(contextWindow) / 2 })
+  const prompt = buildPrompt({ ...parts, ...asked, roomForPassages: promptCharacters(contextWindow) / 2 })
+  return prompt.toSpliced(1, 0, ...documents)
 }
 
 /** Results of tools stand in the prompt again; an answer may repeat text of outsiders in its own words, and files hold it. */
@@ -154,43 +163,70 @@ function isTaintedBy({ userMessage, sent }: QuestionContext, history: readonly S
   return sent !== undefined || [userMessage, ...history].some(isTainted)
 }
 
-/** Without its passages a question can still be answered, so that a failing search is no failing turn. */
-async function passagesFor(
+interface Retrieval extends Pick<TurnInput, 'emit' | 'signal' | 'contextWindow'> {
+  autoRag?: boolean | undefined
+  documents: ConversationDocuments
+  cited: ReturnType<typeof createCitedList>
+}
+
+/** The passages for a question. Without them it can still be answered, so that a failing search is no failing turn. */
+async function retrieve(
   { knowledge, log }: Pick<Dependencies, 'knowledge' | 'log'>,
-  { agent, userMessage }: QuestionContext,
-  contextWindow: number,
-  signal: AbortSignal,
+  { agent, userMessage: { content } }: QuestionContext,
+  { autoRag = true, contextWindow, documents, cited, emit, signal }: Retrieval,
 ): Promise<FoundPassage[]> {
-  if (userMessage.content === '') return []
   const characters = promptCharacters(contextWindow) / 4
-  try {
-    return await knowledge.passages(agent, userMessage.content, characters, signal)
-  } catch (error) {
-    if (!signal.aborted) log.warn({ err: error, agentId: agent.agentId }, 'automatic retrieval failed')
-    return []
+  const search = async () => {
+    const ofFiles = await documents.passagesFor(content, signal)
+    return await knowledge.passages(agent, content, characters, signal, ofFiles)
   }
+  const isWanted = autoRag && content !== ''
+  const found = !isWanted
+    ? []
+    : await search().catch(error => {
+        if (!signal.aborted) log.warn({ err: error, agentId: agent.agentId }, 'automatic retrieval failed')
+        return []
+      })
+  const passages = found.map(passage => passage.cited)
+  cited.add(passages)
+  emit({ type: 'retrieved', passages })
+  return found
 }
 
-/** The turn that tools are offered to; none for a question that is in no conversation. */
-function toolTurn(
-  { userMessage, sent }: QuestionContext,
-  isOutsider: boolean,
-  report: ToolTurn['report'],
-): ToolTurn {
-  const isKept = sent === undefined && userMessage.id !== undefined
-  return { conversationId: isKept ? userMessage.conversationId : undefined, isOutsider, report }
-}
-
+/** Passes on what tools report, except for what is listed on the answer. */
 function reportTo(
   pages: ReturnType<typeof createPageList>,
   cited: ReturnType<typeof createCitedList>,
-  emit: (event: TurnEvent) => void,
-) {
-  return (event: ToolEvent) => {
+  emit: TurnInput['emit'],
+): ToolTurn['report'] {
+  return event => {
     if (event.type === 'page_read') pages.add(event)
     else if (event.type === 'passages_found') cited.add(event.passages)
     else emit(event)
   }
+}
+
+/** Undefined for a question that is in no conversation. */
+function conversationOf({ userMessage, sent }: QuestionContext): string | undefined {
+  return sent === undefined && userMessage.id !== undefined ? userMessage.conversationId : undefined
+}
+
+/** The documents of the conversation; a model gets them whole up to a quarter of its window, at four characters per token. */
+async function openDocuments(
+  { documents }: Pick<Dependencies, 'documents'>,
+  context: QuestionContext,
+  { provider, contextWindow }: { provider: string; contextWindow: number },
+  { cited, emit, signal }: Pick<Retrieval, 'cited' | 'emit' | 'signal'>,
+): Promise<ConversationDocuments & { messages: PromptMessage[] }> {
+  if (conversationOf(context) === undefined) return { ...noDocuments, messages: [] }
+  const opened = await documents.open(context.agent, context.userMessage, {
+    // The retriever reads passages behind the question alone.
+    characters: provider === 'builtin' ? 0 : contextWindow,
+    onReading: name => emit({ type: 'reading', name }),
+    signal,
+  })
+  cited.add(opened.cited)
+  return { ...opened, messages: documentsMessages(opened.passages) }
 }
 
 /**
@@ -239,38 +275,38 @@ export function createTurnPlanner(needs: Dependencies) {
         const { contextWindow } = chosen
         const pages = createPageList(needs.clock, from?.pages)
         const cited = createCitedList(from?.cited)
-        const retrieve = async () => {
-          const isWanted = options.autoRag !== false
-          const found = isWanted ? await passagesFor(needs, context, contextWindow, signal) : []
-          const passages = found.map(passage => passage.cited)
-          cited.add(passages)
-          emit({ type: 'retrieved', passages })
-          return found
-        }
+        const documents = await openDocuments(needs, context, chosen, { cited, emit, signal })
         const offersTools = options.enableTools !== false && settings.llm_tools !== 'off'
-        const turn = toolTurn(context, options.isOutsider, reportTo(pages, cited, emit))
+        const turn: ToolTurn = {
+          ...{ conversationId: conversationOf(context), isOutsider: options.isOutsider },
+          report: reportTo(pages, cited, emit),
+          searchFiles: documents.search,
+        }
         const [history, passages, offered] = await orAborted(
           Promise.all([
             readHistory(context, contextWindow),
-            from?.found ?? retrieve(),
+            from?.found ??
+              retrieve(needs, context, { ...options, ...chosen, documents, cited, emit, signal }),
             offersTools ? needs.toolsOf(agent, turn) : [],
           ]),
           signal,
         )
         const { tools, leftOut } = await fitTools(allTools(offered, sent?.tools), {
-          characters: promptCharacters(contextWindow) / 2,
+          characters: (promptCharacters(contextWindow) - sizeOf(documents.messages)) / 2,
           topic: [question.content, ...history.map(({ content }) => content).reverse()],
         })
         const { instructions = settings.system_prompt } = options
-        const parts = { agentName: name, instructions, passages, history }
+        const isShown = passages.length + documents.messages.length > 0
+        const parts = { agentName: name, instructions, passages, history, documents: documents.messages }
         const outcome = await runTurn({
           stream: callsOf(chosen.model, meter, needs),
           contextWindow,
           temperature: temperatureOf(settings),
           tools,
           messages: await promptOf(context, parts, contextWindow),
+          pinned: 1 + documents.messages.length,
           ...(sent && { call: sent.call, toolChoice: sent.toolChoice, approvalRefusal: nobodyApproves }),
-          isTainted: options.isOutsider || passages.length > 0 || isTaintedBy(context, history),
+          isTainted: options.isOutsider || isShown || isTaintedBy(context, history),
           emit,
           signal,
           maxIterations: needs.maxIterations,

@@ -87,3 +87,45 @@ export async function findUnused(database: Database, receivedBefore: string): Pr
     .execute()
   return rows.map(({ id }) => id)
 }
+
+/** A question in its conversation. */
+export interface Place {
+  conversationId: string
+  sequence: number
+}
+
+export type DocumentRow = Pick<FileRow, 'id' | 'name' | 'mime_type' | 'status' | 'error'>
+
+/** Documents of messages up to a question, the newest first. */
+export async function findDocuments(
+  database: Database,
+  { conversationId, sequence }: Place,
+  limit: number,
+): Promise<DocumentRow[]> {
+  return await database
+    .selectFrom('chat_files')
+    .innerJoin('messages', 'messages.id', 'message_id')
+    .select(['chat_files.id', 'name', 'mime_type', 'status', 'error'])
+    .where('chat_files.conversation_id', '=', conversationId)
+    .where('messages.conversation_id', '=', conversationId)
+    .where('sequence', '<=', sequence)
+    .where('kind', '=', 'document')
+    .orderBy('sequence', 'desc')
+    .orderBy('chat_files.id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** False if there is no such file any more. */
+export async function changeFile(
+  database: Database,
+  id: string,
+  changes: Partial<Pick<FileRow, 'status' | 'progress' | 'error'>>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await database
+    .updateTable('chat_files')
+    .set(changes)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}

@@ -11,6 +11,7 @@ import type { Asker, Reach } from '../reach.ts'
 import type { FileRow } from './chat-files.repository.ts'
 import { findFile, findSendable, findUnused, hasFiles, markSent } from './chat-files.repository.ts'
 import type { ChatFile } from './chat-files.schema.ts'
+import { passagesName } from './conversation-documents.ts'
 import { headBytes, kindOf } from './file-kind.ts'
 import { withoutMetadata } from './image.ts'
 
@@ -81,6 +82,12 @@ export function createChatFiles(needs: Dependencies) {
       return toPublic(required(await findFile(agent.db, id, caller), 'File'))
     },
 
+    /** A file that is stored nowhere. @throws AppError as `receive` */
+    async examine(given: Uint8Array, name: string) {
+      const { kind, mimeType, parts } = await examine(given, name, maxUploadBytes)
+      return { kind, mimeType, content: Buffer.concat(await Array.fromAsync(parts)) }
+    },
+
     remove,
 
     /** Removes those that were not sent. Must not throw: what is left, the job removes. */
@@ -128,7 +135,7 @@ export function createChatFiles(needs: Dependencies) {
 
 function createRemove({ transact }: Pick<Dependencies, 'transact'>) {
   return async (agent: AgentHandle, id: string): Promise<void> => {
-    await agent.files.remove(id)
+    for (const name of [id, passagesName(id)]) await agent.files.remove(name)
     await transact(agent, transaction => transaction.deleteFrom('chat_files').where('id', '=', id).execute())
   }
 }

@@ -17,14 +17,15 @@ export function promptCharacters(window: number): number {
 }
 
 /**
- * Makes a prompt fit: the oldest images become their names, then the oldest exchanges are left out; then it shortens the longest texts of the last one from the
- * middle. System messages and the last exchange always stay, the former whole unless they alone take more than half of
- * the room; a tool call is never parted from its result.
+ * Makes a prompt fit: the oldest images become their names, then the oldest exchanges are left out; then it shortens the longest
+ * texts of the last one from the middle. System messages, the `pinned` first ones and the last exchange always stay, the former
+ * whole unless they alone take more than half of the room; a tool call is never parted from its result.
  */
-export function fitPrompt(whole: readonly PromptMessage[], characters: number): PromptMessage[] {
+export function fitPrompt(whole: readonly PromptMessage[], characters: number, pinned = 0): PromptMessage[] {
   const prompt = fitImages(whole, characters)
-  const system = prompt.filter(message => message.role === 'system')
-  const exchanges = splitExchanges(prompt.filter(message => message.role !== 'system'))
+  const isSystem = ({ role }: PromptMessage, at: number) => role === 'system' || at < pinned
+  const system = prompt.filter(isSystem)
+  const exchanges = splitExchanges(prompt.filter((message, at) => !isSystem(message, at)))
   let room = characters - sizeOf(system)
   const kept: PromptMessage[][] = []
   for (const exchange of exchanges.reverse()) {

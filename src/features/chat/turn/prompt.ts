@@ -114,9 +114,19 @@ function userMessage(
   return { role: 'user', content: [...files, ...said] }
 }
 
+/** Documents are shown at the beginning. */
 function namedFile({ kind, name, mime_type }: Attachment) {
-  const text = kind === 'image' ? nameOfImage(name) : `[file: ${name} (${mime_type}), which is not shown]`
-  return { type: 'text' as const, text }
+  const [type = ''] = mime_type.split('/')
+  const lack = { audio: 'can’t be heard', video: 'can’t be seen' }[type] ?? 'is not shown'
+  const other = kind === 'document' ? `[file: ${name}]` : `[file: ${name} (${mime_type}), which ${lack}]`
+  return { type: 'text' as const, text: kind === 'image' ? nameOfImage(name) : other }
+}
+
+/** Documents that people sent in the conversation: right behind the system message, where they stay. */
+export function documentsMessages(passages: readonly Passage[]): PromptMessage[] {
+  if (passages.length === 0) return []
+  const text = `Documents that were sent in this conversation:\n${writePassages(passages)}`
+  return [{ role: 'user', content: [{ type: 'text', text }] }]
 }
 
 /** Empty if there are none. */

@@ -35,6 +35,8 @@ export interface TurnInput {
   toolChoice?: CallOptions['toolChoice']
   tools: readonly Tool[]
   messages: readonly PromptMessage[]
+  /** How many messages at the beginning always stay, besides system messages. */
+  pinned?: number
   /** Whether the messages hold text that outsiders wrote: passages, or tool results. */
   isTainted: boolean
   /** For the model, of a call that needs approval where no person can give it; it then does not wait. */
@@ -185,7 +187,7 @@ class Turn {
     const { toolChoice = { type: 'auto' } } = this.#input
     const room = promptCharacters(this.#input.contextWindow) - JSON.stringify(definitions).length
     return {
-      prompt: fitPrompt([...this.#input.messages, ...this.#state.added], room),
+      prompt: fitPrompt([...this.#input.messages, ...this.#state.added], room, this.#input.pinned),
       temperature: this.#input.temperature,
       ...this.#input.call,
       abortSignal: this.#input.signal,

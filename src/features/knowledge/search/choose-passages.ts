@@ -1,4 +1,4 @@
-import type { SearchResult } from '../knowledge.schema.ts'
+import type { SearchedPassage } from '#models/language-model/passages.ts'
 
 /** The share of a prompt for the passages of a question, in characters: less than is kept free for them. */
 const passageCharacters = 12_000
@@ -9,10 +9,13 @@ const maxOfOne = 3
 const nearlyAsGood = 0.6
 
 /** The results that a question gets unasked, best first: as many as fit, and no source crowds out the others. */
-export function choosePassages(results: readonly SearchResult[], characters: number): SearchResult[] {
+export function choosePassages<Result extends SearchedPassage>(
+  results: readonly Result[],
+  characters: number,
+): Result[] {
   const spread = new Set(spreadOver(results))
   const rest = results.filter(result => !spread.has(result))
-  const chosen = new Set<SearchResult>()
+  const chosen = new Set<Result>()
   let room = Math.min(passageCharacters, characters)
   for (const result of [...spread, ...rest]) {
     if (chosen.size === maxPassages) break
@@ -23,7 +26,7 @@ export function choosePassages(results: readonly SearchResult[], characters: num
   return results.filter(result => chosen.has(result))
 }
 
-function spreadOver(results: readonly SearchResult[]): SearchResult[] {
+function spreadOver<Result extends SearchedPassage>(results: readonly Result[]): Result[] {
   const best = results[0]?.score ?? 0
   const counts = new Map<string, number>()
   return results.filter(({ source_id, score }) => {

@@ -11,7 +11,10 @@ const pieceCharacters = 16 * 1024
 
 /** Where the events of one answer go to. */
 export interface EventStream {
-  /** Sends a value as one event, by default `event: message` with the value as JSON; one that can't be JSON ends the stream. */
+  /**
+   * Sends a value as one event, by default `event: message` with the value as JSON, and a text without line breaks as a comment;
+   * one that can't be JSON ends the stream.
+   */
   send(event: unknown): void
   end(): void
 }
@@ -61,6 +64,7 @@ export function sendEvents(reply: FastifyReply, events: Readable, timeout?: numb
 }
 
 function asMessage(event: unknown): string {
+  if (typeof event === 'string') return `: ${event}\n\n`
   return `event: message\ndata: ${JSON.stringify(event)}\n\n`
 }
 

@@ -1,0 +1,75 @@
+import { AppError } from '#platform/errors.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import { toOutboundError } from '#platform/outbound/outbound-failure.ts'
+import { readBody } from '#platform/outbound/response-body.ts'
+import type { Bot } from '../outgoing/telegram.ts'
+import { callBot } from '../outgoing/telegram.ts'
+import type { WhatsappNumber } from '../outgoing/whatsapp.ts'
+import { textAt } from './incoming-message.ts'
+
+/** For the whole of a file. */
+const timeoutMs = 60_000
+/** Of what WhatsApp says about a file, in bytes. */
+const maxDescription = 64 * 1024
+
+export interface Limits {
+  maxBytes: number
+  signal: AbortSignal
+}
+
+/** @throws AppError CHANNEL_FAILED, also if the file is larger */
+export async function downloadFromTelegram(bot: Bot, fileId: string, limits: Limits): Promise<Uint8Array> {
+  const file = await callBot<object>(bot, 'getFile', { file_id: fileId }, limits.signal)
+  const path = textAt(file, 'file_path')
+  if (!/^[\w-][\w./-]*$/.test(path) || path.includes('..')) throw notGot('Telegram did not say where it is.')
+  return await get(`${bot.base}/file/bot${bot.token}/${path}`, {}, limits)
+}
+
+/** The same. The address of a file may be another host's, which then is reached through the guard. */
+export async function downloadFromWhatsapp(
+  { base, token }: Pick<WhatsappNumber, 'base' | 'token'>,
+  fileId: string,
+  outbound: Pick<Outbound, 'fetch'>,
+  limits: Limits,
+): Promise<Uint8Array> {
+  const headers = { authorization: `Bearer ${token}` }
+  const description = await get(`${base}/${encodeURIComponent(fileId)}`, headers, {
+    ...limits,
+    maxBytes: maxDescription,
+  })
+  const url = urlIn(description)
+  if (url?.origin === new URL(base).origin) return await get(url.href, headers, limits)
+  if (url?.protocol !== 'https:') throw notGot('WhatsApp did not say where it is.')
+  const secretHeaders = Object.keys(headers)
+  const { status, body } = await outbound.fetch(url, { headers, secretHeaders, timeoutMs, ...limits })
+  if (status !== 200) throw notGot(`WhatsApp answered with status ${status}.`)
+  return body
+}
+
+function urlIn(description: Uint8Array): URL | null {
+  try {
+    return URL.parse(textAt(JSON.parse(new TextDecoder().decode(description)), 'url'))
+  } catch {
+    return null
+  }
+}
+
+/** From the messenger itself, whose address the operator has chosen; errors don't hold it, since it may hold a token. */
+async function get(url: string, headers: Record<string, string>, { maxBytes, signal }: Limits) {
+  try {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+    const response = await fetch(url, { headers, redirect: 'manual', signal: limited })
+    if (response.status !== 200) throw notGot(`The messenger answered with status ${response.status}.`)
+    const body = await readBody(response.body, maxBytes)
+    if (body === undefined) throw notGot(`It is larger than the ${maxBytes} bytes that are accepted.`)
+    return body
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof AppError) throw error
+    throw notGot(toOutboundError(error, new URL(url).host).message)
+  }
+}
+
+function notGot(reason: string): AppError {
+  return new AppError('CHANNEL_FAILED', reason)
+}

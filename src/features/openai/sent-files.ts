@@ -1,0 +1,128 @@
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
+import type { Attached } from '#features/knowledge/attached.service.ts'
+import { formatOfType } from '#features/knowledge/attached.service.ts'
+import { imagePart } from '#models/language-model/images.ts'
+import type { PromptMessage } from '#models/language-model/language-model.ts'
+import type { Passage } from '#models/language-model/passages.ts'
+import { writePassages } from '#models/language-model/passages.ts'
+import { AppError, invalid } from '#platform/errors.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import type { SentMessage } from './openai.schema.ts'
+
+/** An image, or the text of a document. */
+type FilePart = Extract<PromptMessage, { role: 'user' }>['content'][number]
+
+interface Dependencies {
+  files: Pick<ChatFeature['files'], 'examine'>
+  attached: Pick<Attached, 'pages'>
+  outbound: Pick<Outbound, 'fetch'>
+  maxUploadBytes: number
+}
+
+const maxFiles = 50
+/** Of one document. */
+const maxCharacters = 400_000
+/** For each address. */
+const fetchMs = 20_000
+
+interface Named {
+  name: string
+  /** An address, or base64. */
+  from: string
+}
+
+/** Replaces the files of users' messages: documents by texts, images by what models take. Throws VALIDATION_ERROR. */
+export function createReadFiles({ files, attached, outbound, maxUploadBytes }: Dependencies) {
+  async function contentOf(field: string, { from }: Named, room: { bytes: number }, signal: AbortSignal) {
+    if (!/^https?:/i.test(from)) {
+      const base64 = from.replace(/^data:[^,]{0,200};base64,/i, '')
+      const content = Buffer.from(base64, 'base64')
+      // Other characters than those of base64 are skipped.
+      const isWhole = content.length > 0 && content.length >= Math.floor((base64.length * 3) / 4) - 2
+      if (!isWhole || base64.startsWith('data:'))
+        throw invalid(field, 'must be a data URL in base64, or an address')
+      return content
+    }
+    const limits = { maxBytes: room.bytes, timeoutMs: fetchMs, signal }
+    const { status, body } = await outbound.fetch(from, limits).catch(error => {
+      throw error instanceof AppError ? invalid(field, `can’t be fetched: ${error.message}`) : error
+    })
+    if (status !== 200) throw invalid(field, `can’t be fetched: its address answered with status ${status}`)
+    room.bytes -= body.length
+    return body
+  }
+
+  async function read(
+    field: string,
+    file: Named,
+    room: { bytes: number },
+    signal: AbortSignal,
+  ): Promise<FilePart> {
+    const given = await contentOf(field, file, room, signal)
+    const { kind, mimeType, content } = await files.examine(given, file.name).catch(error => {
+      throw error instanceof AppError ? invalid(field, `can’t be read: ${error.message}`) : error
+    })
+    if (kind === 'image') return imagePart(file.name, mimeType, content.toString('base64'))
+    if (kind === 'other') throw invalid(field, `can’t be read: models take no files of the type ${mimeType}`)
+    const pages = await attached.pages(file.name, { content, format: formatOfType(mimeType) }, signal)
+    const text = 'reason' in pages ? `(It can’t be read: ${pages.reason})` : writePassages(beginning(pages))
+    return { type: 'text', text: `The file “${file.name}”:\n${text}` }
+  }
+
+  return async (messages: readonly SentMessage[], signal: AbortSignal): Promise<SentMessage[]> => {
+    const room = { bytes: maxUploadBytes, files: maxFiles }
+    async function ready(part: unknown, field: string): Promise<unknown> {
+      const file = fileIn(part)
+      if (file === undefined) return part
+      if (room.files-- === 0) throw invalid('messages', `must not have more than ${maxFiles} files`)
+      const made = await read(field, file, room, signal)
+      fileParts.set(made, made)
+      return made
+    }
+    const answered: SentMessage[] = []
+    for (const [at, message] of messages.entries()) {
+      const parts: unknown[] = []
+      const isUsers = message.role === 'user' && Array.isArray(message.content)
+      for (const [place, part] of (isUsers ? (message.content as unknown[]) : []).entries())
+        parts.push(await ready(part, `${placeOf(message, at)}.${place}`))
+      answered.push(isUsers ? { ...message, content: parts } : message)
+    }
+    return answered
+  }
+}
+
+export type ReadFiles = ReturnType<typeof createReadFiles>
+
+export function placeOf({ place }: SentMessage, at: number): string {
+  return place ?? `messages.${at}.content`
+}
+
+/** Of the forms of both APIs; undefined for a text, and for what is none of them. */
+function fileIn(part: unknown): Named | undefined {
+  const { type, image_url: image, file_url, ...others } = Object(part)
+  const { file_data, filename } = type === 'file' ? Object(others.file) : others
+  const isImage = type === 'image_url' || type === 'input_image'
+  if (!isImage && type !== 'file' && type !== 'input_file') return undefined
+  const from = isImage ? (Object(image).url ?? image) : (file_data ?? file_url)
+  if (typeof from !== 'string') return undefined
+  return { name: typeof filename === 'string' ? filename.slice(0, 300) : isImage ? 'image' : 'file', from }
+}
+
+/** Of requests under way: the parts that were made here. */
+const fileParts = new WeakMap<object, FilePart>()
+
+/** The part itself if it is of a file, with the type that it has. */
+export function asFilePart(part: unknown): FilePart | undefined {
+  return fileParts.get(Object(part))
+}
+
+function beginning(pages: readonly Passage[]): Passage[] {
+  let room = maxCharacters
+  const kept = pages.flatMap(page => {
+    const text = page.text.slice(0, Math.max(0, room)).toWellFormed()
+    room -= page.text.length
+    return text === '' ? [] : [{ ...page, text }]
+  })
+  const { source = '' } = pages[0] ?? {}
+  return room < 0 ? [...kept, { source, text: '(The rest of this file is left out.)' }] : kept
+}
