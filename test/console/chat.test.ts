@@ -64,7 +64,7 @@ describe('a conversation', () => {
     await page.getByRole('status').getByText('Thinking …').waitFor()
     await tabTo(page, 'button', 'Stop')
     await page.keyboard.press('Enter')
-    await page.getByText('This answer is not complete').waitFor()
+    await page.getByText('Stopped. The answer is not complete.').waitFor()
     await held.ended
     stage.model.next({ stream: openaiText('It is 1280 degrees hot.') })
     await tabTo(page, 'button', 'Answer again')
@@ -86,6 +86,25 @@ describe('a conversation', () => {
     await page.keyboard.press('Enter')
     await button(page, 'Undo').click()
     await page.getByRole('link', { name: /How hot is it/ }).waitFor()
+  })
+
+  it('is stopped by Escape, unless that closes something', async () => {
+    const chat = await stage.makeChat()
+    const page = await browser.open(origin, { path: viewOf(chat) })
+    const held = heldStream(['One'], [' and two.'])
+    stage.model.next(held.reply)
+    await ask(page, 'Count.')
+    await page.locator('.answer').getByText('One').waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await button(page, 'Stop').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('Stopped. The answer is not complete.').waitFor()
+    await held.ended
+    const [, given] = await stage.messages(chat)
+    expect(given).toMatchObject({ content: 'One', metadata: { stopped: true } })
   })
 
   it('goes on while other views are open', async () => {

@@ -1,3 +1,4 @@
+import type { DragEvent } from 'react'
 import { useRef, useState } from 'react'
 import { frameText } from '#console/i18n/frame-text.ts'
 import { useText } from '#console/i18n/text.ts'
@@ -10,29 +11,38 @@ interface FileDropProps {
   onFiles(files: readonly File[]): void
 }
 
+/** Makes an element a place to drop files on: spread `place` on it. `isOver` while files are over it. */
+export function useFileDrop(onFiles: (files: readonly File[]) => void) {
+  const [isOver, setOver] = useState(false)
+  return {
+    isOver,
+    place: {
+      onDragOver(event: DragEvent) {
+        if (!event.dataTransfer.types.includes('Files')) return
+        event.preventDefault()
+        setOver(true)
+      },
+      onDragLeave({ currentTarget, relatedTarget }: DragEvent) {
+        if (!currentTarget.contains(relatedTarget as Node | null)) setOver(false)
+      },
+      onDrop(event: DragEvent) {
+        if (!event.dataTransfer.types.includes('Files')) return
+        event.preventDefault()
+        setOver(false)
+        if (event.dataTransfer.files.length > 0) onFiles([...event.dataTransfer.files])
+      },
+    },
+  }
+}
+
 /** A place to drop files on; its button opens the system's dialog. */
 export function FileDrop({ label, accept, isSingle = false, onFiles }: FileDropProps) {
   const t = useText(frameText)
   const input = useRef<HTMLInputElement>(null)
-  const [isOver, setOver] = useState(false)
-  const take = (files: FileList | null) => {
-    if (files !== null && files.length > 0) onFiles([...files].slice(0, isSingle ? 1 : undefined))
-  }
+  const take = (files: readonly File[]) => onFiles(files.slice(0, isSingle ? 1 : undefined))
+  const { isOver, place } = useFileDrop(take)
   return (
-    <section
-      className={`drop${isOver ? ' over' : ''}`}
-      aria-label={label}
-      onDragOver={event => {
-        event.preventDefault()
-        setOver(true)
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={event => {
-        event.preventDefault()
-        setOver(false)
-        take(event.dataTransfer.files)
-      }}
-    >
+    <section className={`drop${isOver ? ' over' : ''}`} aria-label={label} {...place}>
       <span>{t.dropFiles}</span>{' '}
       <button type="button" className="link" onClick={() => input.current?.click()}>
         {t.chooseFiles}
@@ -45,7 +55,7 @@ export function FileDrop({ label, accept, isSingle = false, onFiles }: FileDropP
         multiple={!isSingle}
         accept={accept}
         onChange={({ target }) => {
-          take(target.files)
+          if (target.files?.length) take([...target.files])
           target.value = ''
         }}
       />

@@ -20,6 +20,7 @@ export interface Answer {
   /** Known once the question is stored. */
   conversationId?: string
   userMessageId?: string
+  turnId?: string
   /** Of a conversation that had to go to make room. */
   evicted?: string
   model?: string
@@ -38,10 +39,18 @@ export const isOver = ({ state }: Answer) => state === 'done' || state === 'stop
 export function advance(answer: Answer, event: StreamEvent, now: number): Answer {
   switch (event.type) {
     case 'message_start': {
-      const { conversationId, userMessageId, model, passages = [], evictedConversationId: evicted } = event
+      const {
+        conversationId,
+        userMessageId,
+        turnId,
+        model,
+        passages = [],
+        evictedConversationId: evicted,
+      } = event
       const begun = {
         conversationId,
         userMessageId,
+        turnId,
         model,
         passages,
         ...(evicted !== undefined && { evicted }),

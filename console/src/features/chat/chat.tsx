@@ -11,6 +11,8 @@ import { Part } from '#console/shell/parts.tsx'
 import { Button, LinkButton } from '#console/ui/button.tsx'
 import { Dialog } from '#console/ui/dialog.tsx'
 import { Empty } from '#console/ui/empty.tsx'
+import { useFileDrop } from '#console/ui/file-drop.tsx'
+import { addFiles } from './added-files.ts'
 import { Composer } from './composer.tsx'
 import { Conversations } from './conversations.tsx'
 import type { Cite } from './message.tsx'
@@ -21,7 +23,7 @@ import { chatOf, listConversations, listModels } from './requests.ts'
 import { text } from './text.ts'
 import { threadQuery } from './thread.ts'
 import type { Turn } from './turns.ts'
-import { isOwn, isRunning, turns } from './turns.ts'
+import { draftKey, isOwn, isRunning, turns } from './turns.ts'
 import './chat.css'
 
 export const prefetch = ({ agent }: { agent: Agent }) =>
@@ -106,8 +108,12 @@ function Shown({ conversationId, onCite }: { conversationId: string | undefined;
     void navigate({ to: '.', search: { conversation: begun }, replace: true })
   }, [begun, conversationId, navigate])
 
+  const { isOver, place } = useFileDrop(files => addFiles(chat, draftKey(chat, conversationId), files))
+  const mayTalk = agent.may('talk')
+
   return (
-    <div className="talk">
+    <div className="talk" {...(mayTalk && place)}>
+      {isOver && mayTalk && <p className="drop over">{t.dropHere}</p>}
       {conversationId === undefined ? (
         <div className="scroller">
           <div className="messages">
@@ -128,7 +134,7 @@ function Shown({ conversationId, onCite }: { conversationId: string | undefined;
         />
       )}
       <Announcer drawn={running?.drawn} />
-      {agent.may('talk') ? (
+      {mayTalk ? (
         <Composer
           conversationId={conversationId}
           running={running}

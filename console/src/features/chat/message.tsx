@@ -13,9 +13,10 @@ import { Time } from '#console/ui/time.tsx'
 import { stepsOf } from './answer.ts'
 import { authorOf } from './author.ts'
 import { parseBlocks } from './blocks.ts'
+import { Files } from './files.tsx'
 import { hostsOf } from './links.ts'
 import { KnownHosts, Markdown } from './markdown.tsx'
-import type { Message, Passage } from './requests.ts'
+import type { Attachment, Message, Passage } from './requests.ts'
 import { Steps } from './steps.tsx'
 import { text } from './text.ts'
 import type { Turn } from './turns.ts'
@@ -42,7 +43,12 @@ function StoredQuestion({ message, onAgain }: MessageProps) {
   const t = useText(text)
   const caller = useQuery(callerQuery).data?.user?.email
   return (
-    <Asked content={message.content} who={authorOf(message, caller, t)} at={message.createdAt}>
+    <Asked
+      content={message.content}
+      files={message.metadata?.attachments}
+      who={authorOf(message, caller, t)}
+      at={message.createdAt}
+    >
       {onAgain && (
         <Button icon="refresh" onClick={onAgain}>
           {t.again}
@@ -54,12 +60,13 @@ function StoredQuestion({ message, onAgain }: MessageProps) {
 
 interface AskedProps {
   content: string
+  files?: readonly Attachment[] | undefined
   who?: string | undefined
   at?: string
   children?: ReactNode
 }
 
-function Asked({ content, who, at, children }: AskedProps) {
+function Asked({ content, files = [], who, at, children }: AskedProps) {
   const t = useText(text)
   return (
     <article className="asked">
@@ -69,9 +76,12 @@ function Asked({ content, who, at, children }: AskedProps) {
         </b>
         {at !== undefined && <Time at={at} />}
       </h2>
-      <p dir="auto" className="written">
-        {content}
-      </p>
+      {content !== '' && (
+        <p dir="auto" className="written">
+          {content}
+        </p>
+      )}
+      <Files files={files} />
       {children}
     </article>
   )
@@ -80,7 +90,7 @@ function Asked({ content, who, at, children }: AskedProps) {
 function StoredAnswer({ message, onCite, onAgain, isGrowing }: MessageProps) {
   const t = useText(text)
   const { content, metadata = {}, createdAt } = message
-  const { model, passages = [], pages = [], error, aborted, cutOff, reasoning } = metadata
+  const { model, passages = [], pages = [], error, aborted, stopped, cutOff, reasoning } = metadata
   const blocks = useMemo(() => parseBlocks(content), [content])
   const hosts = useMemo(() => hostsOf([...passages, ...pages].map(({ url }) => url)), [passages, pages])
   return (
@@ -98,7 +108,8 @@ function StoredAnswer({ message, onCite, onAgain, isGrowing }: MessageProps) {
         </KnownHosts>
       </div>
       {error !== undefined && <Failure message={error} />}
-      {aborted && error === undefined && !isGrowing && <p className="hint">{t.partial}</p>}
+      {stopped && <p className="hint">{t.stopped}</p>}
+      {aborted && !stopped && error === undefined && !isGrowing && <p className="hint">{t.partial}</p>}
       {cutOff && <p className="hint">{t.cutOff}</p>}
       <Limits {...metadata} />
       <Sources passages={passages} onCite={onCite} />
@@ -214,7 +225,9 @@ export function LiveTurn({ turn, onCite }: { turn: Turn; onCite: Cite }) {
   const isComing = state === 'sending' || state === 'thinking' || state === 'writing'
   return (
     <>
-      {turn.question !== undefined && <Asked content={turn.question} />}
+      {turn.question !== undefined && (
+        <Asked content={turn.question} files={turn.files?.flatMap(({ stored }) => stored ?? [])} />
+      )}
       <Answered model={answer.model}>
         <Steps steps={answer.steps} isOver={false} />
         <div className="answer">

@@ -3,13 +3,21 @@ import type { ApiRequest } from '#console/api/request.ts'
 import { exact, get, path, post, remove } from '#console/api/request.ts'
 import type { Agent } from '#console/shell/agent.tsx'
 import type { Approval, decidedSchema } from '#features/chat/approvals.schema.ts'
-import type { ChatMessage, Conversation, modelSchema, NewMessage } from '#features/chat/chat.schema.ts'
+import type {
+  Attachment,
+  ChatMessage,
+  Conversation,
+  modelSchema,
+  NewMessage,
+} from '#features/chat/chat.schema.ts'
+import type { ChatFile } from '#features/chat/files/chat-files.schema.ts'
+import type { StoppedTurn } from '#features/chat/turns.schema.ts'
 
 export type Message = ChatMessage
 export type Passage = NonNullable<NonNullable<Message['metadata']>['passages']>[number]
 export type ToolCall = NonNullable<Message['toolCalls']>[number]
 export type ToolResult = NonNullable<Message['toolResults']>[number]
-export type { Approval, Conversation }
+export type { Approval, Attachment, ChatFile, Conversation }
 
 /** The path of an agent's chat, which begins those of its conversations, messages and models. */
 export const chatOf = (agent: Pick<Agent, 'api'>) => `${agent.api}/chat`
@@ -33,13 +41,27 @@ export const listMessages = (chat: string, conversationId: string, before?: stri
 export const listModels = (chat: string) =>
   get<{ models: Static<typeof modelSchema>[] }>(`${chat}/models`, { limit: 1000 })
 
-export type Question = Pick<NewMessage, 'content' | 'conversationId' | 'model' | 'enableTools' | 'autoRag'>
+type Fields = 'content' | 'conversationId' | 'model' | 'enableTools' | 'autoRag' | 'attachments'
+export type Question = Pick<NewMessage, Fields>
 
 /** Both are answered by a stream of events. */
 export const ask = (chat: string, question: Question): ApiRequest =>
   post(chat, { body: { ...question, stream: true } })
 export const answerAgain = (chat: string, messageId: string, model: string | undefined): ApiRequest =>
   post(`${chat}/messages/${path`${messageId}`}/regenerate`, { body: { model, stream: true } })
+
+export const stopTurn = (chat: string, turnId: string) =>
+  post<StoppedTurn>(`${chat}/turns/${path`${turnId}`}/stop`)
+
+export const filePath = (chat: string, id: string) => `${chat}/files/${path`${id}`}`
+/** Of the bytes of a file: no change of the chat changes them. */
+export const fileKey = (chat: string, id: string) => ['file', filePath(chat, id)]
+export const removeFile = (chat: string, id: string) => remove(filePath(chat, id))
+export function addFile(chat: string, file: File): ApiRequest<ChatFile> {
+  const form = new FormData()
+  form.append('file', file)
+  return post(`${chat}/files`, { form })
+}
 
 export const approvalsPath = (chat: string) => `${chat}/approvals`
 export const listApprovals = (chat: string) =>

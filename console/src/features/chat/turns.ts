@@ -1,4 +1,4 @@
-import { open } from '#console/api/client.ts'
+import { open, send } from '#console/api/client.ts'
 import { onReconnect } from '#console/api/connection.ts'
 import { ApiError, Unreachable } from '#console/api/errors.ts'
 import { readEvents } from '#console/api/event-stream.ts'
@@ -6,14 +6,16 @@ import { invalidate, queryClient } from '#console/api/query.ts'
 import type { ApiRequest } from '#console/api/request.ts'
 import type { Store } from '#console/api/store.ts'
 import { createStore } from '#console/api/store.ts'
-import { toast } from '#console/ui/toast.tsx'
+import { toast, toastError } from '#console/ui/toast.tsx'
 import type { StreamEvent } from '#features/chat/stream-events.schema.ts'
+import type { AddedFile } from './added-files.ts'
+import { putBack } from './added-files.ts'
 import type { Answer } from './answer.ts'
 import { advance, isOver, newAnswer } from './answer.ts'
 import type { Blocks } from './blocks.ts'
 import { growBlocks, noBlocks } from './blocks.ts'
 import type { Question } from './requests.ts'
-import { answerAgain, ask } from './requests.ts'
+import { answerAgain, ask, stopTurn } from './requests.ts'
 import { text } from './text.ts'
 import { threadQuery } from './thread.ts'
 
@@ -30,8 +32,11 @@ export interface Turn {
   /** Undefined until a new conversation has begun. */
   conversationId: string | undefined
   userMessageId?: string
+  /** The service's id for it, once it has begun there. */
+  turnId?: string
   /** The question; absent if a stored one is answered again. */
   question?: string
+  files?: readonly AddedFile[]
   /** The message that is answered again. */
   replaces?: string
   drawn: Store<Drawn>
@@ -51,12 +56,18 @@ const maxParsing = 0.25
 
 export const isRunning = ({ drawn }: Turn) => !isOver(drawn.get().answer)
 
-export const startTurn = (chat: string, question: Question): Turn =>
-  run(ask(chat, question), {
+export const startTurn = (chat: string, question: Question, files: readonly AddedFile[]): Turn =>
+  run(ask(chat, { ...question, ...attached(files) }), {
     chat,
     conversationId: question.conversationId,
     question: question.content ?? '',
+    files,
   })
+
+function attached(files: readonly AddedFile[]): Pick<Question, 'attachments'> {
+  const attachments = files.flatMap(({ stored }) => (stored ? [{ id: stored.id }] : []))
+  return attachments.length === 0 ? {} : { attachments }
+}
 
 /** Answers a message again: a user's, or the question of an answer. */
 export const startAgain = (chat: string, message: { id: string; conversationId: string }, model?: string) =>
@@ -73,16 +84,24 @@ let made = 0
 
 function run(
   request: ApiRequest,
-  about: Pick<Turn, 'chat' | 'conversationId' | 'question' | 'replaces'>,
+  about: Pick<Turn, 'chat' | 'conversationId' | 'question' | 'files' | 'replaces'>,
 ): Turn {
   made += 1
   const controller = new AbortController()
   const drawn = createStore<Drawn>({ answer: newAnswer, blocks: noBlocks })
-  const turn = { ...about, id: made, drawn, stop: () => controller.abort() }
+  const id = made
+  const turn = { ...about, id, drawn, stop: () => stop(id, controller) }
   const others = turns.get().filter(other => isRunning(other) || other.conversationId !== turn.conversationId)
   turns.set([...others, turn])
   void follow(turn, request, controller.signal)
   return turn
+}
+
+/** What was said stays, and ends the events. A turn that has not begun at the service ends with its request. */
+function stop(id: number, controller: AbortController): void {
+  const turn = turns.get().find(one => one.id === id)
+  if (turn?.turnId === undefined) controller.abort()
+  else send(stopTurn(turn.chat, turn.turnId)).catch(toastError)
 }
 
 async function follow(turn: Turn, request: ApiRequest, signal: AbortSignal): Promise<void> {
@@ -143,8 +162,12 @@ async function openWhenFree(turn: Turn, request: ApiRequest, signal: AbortSignal
 }
 
 /** The question is stored: the conversation has a place in the list. */
-function begin(turn: Turn, { conversationId, userMessageId, evicted }: Answer): void {
-  replace({ ...turn, conversationId, ...(userMessageId !== undefined && { userMessageId }) })
+function begin(turn: Turn, { conversationId, userMessageId, turnId, evicted }: Answer): void {
+  const ids = {
+    ...(userMessageId !== undefined && { userMessageId }),
+    ...(turnId !== undefined && { turnId }),
+  }
+  replace({ ...turn, conversationId, ...ids })
   if (evicted !== undefined) toast(text.current().evicted)
   void invalidate([`${turn.chat}/conversations`])
 }
@@ -159,6 +182,7 @@ async function settle(turn: Turn, { conversationId, state }: Answer): Promise<vo
   if (state !== 'failed' || conversationId !== undefined) return dismiss(turn.id)
   const key = draftKey(turn.chat, turn.conversationId)
   if (turn.question !== undefined && !drafts.get()[key]) setDraft(key, turn.question)
+  putBack(turn.files ?? [])
   turns.set([...turns.get()])
 }
 
