@@ -94,9 +94,10 @@ const inUse = onceIdle(() => indexes.clear())
 
 /** Searches an index that holds these documents and no others. */
 export async function search({ files, query }: AttachedSearch): Promise<SearchResult[]> {
-  inUse()
   const key = files.map(({ id }) => id).join(' ')
   const index = indexes.get(key) ?? (await indexOf(files))
+  // Not before: making one may take longer than the pause after which all are dropped.
+  inUse()
   indexes.set(key, index, { noDisposeOnSet: true })
   const results = await searchChunks(index, query)
   return results.map(result => {
