@@ -113,6 +113,8 @@ const bodies: Record<string, object> = {
   'POST /transactions/:transactionId/resolve': { outcome: 'failed', note: 'x' },
   'POST /payment-notifications/:notificationId/match': { transaction_id: 'none' },
   'POST /chat/approvals/:toolCallId': { approved: false },
+  'PUT /chat/conversations/:conversationId': { title: 'Eve' },
+  'PUT /chat/messages/:messageId/feedback': { rating: 1 },
   'PUT /keys/:keyId': { name: 'Eve' },
   'PUT /calendar/:taskId': { title: 'Ebb' },
   'PUT /contacts/:contactId': { name: 'Eve' },

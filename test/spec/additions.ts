@@ -472,6 +472,26 @@ export const additions = [
     area: 'agents',
     why: 'People see what an agent uses of models, and what it costs.',
   },
+  {
+    route: 'PUT /api/agents/{id}/chat/conversations/{conversationId}',
+    area: 'chat',
+    why: 'A person gives a conversation another title.',
+  },
+  {
+    route: 'PUT /api/agents/{id}/chat/messages/{messageId}/feedback',
+    area: 'chat',
+    why: 'A person says whether an answer was good.',
+  },
+  {
+    route: 'GET /api/agents/{id}/chat/conversations/{conversationId}/export',
+    area: 'chat',
+    why: 'A person keeps a conversation as a file.',
+  },
+  {
+    route: 'POST /api/agents/{id}/chat/conversations/import',
+    area: 'chat',
+    why: 'A conversation moves to another agent or service.',
+  },
   { route: 'GET /api/openai/v1/models', why: 'A client of OpenAI lists the agents that it may chat with.' },
   { route: 'GET /api/openai/v1/models/{model}', why: 'Such a client checks the model that it was set to.' },
   { route: 'POST /api/openai/v1/chat/completions', why: 'Clients of OpenAI talk with agents.' },

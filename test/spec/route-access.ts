@@ -113,6 +113,7 @@ const lines = {
     GET /api/agents/:id/chat/approvals +chat
     GET /api/agents/:id/chat/conversations +chat
     GET /api/agents/:id/chat/conversations/:conversationId/turn +chat
+    GET /api/agents/:id/chat/conversations/:conversationId/export +chat
     GET /api/agents/:id/chat +chat
     GET /api/agents/:id/mcp/endpoint +chat
     GET /api/agents/:id/mcp/endpoint/mcp +chat
@@ -141,6 +142,8 @@ const lines = {
     POST /api/agents/:id/chat/messages/:messageId/regenerate +chat
     POST /api/agents/:id/chat/conversations +chat
     POST /api/agents/:id/chat/turns/:turnId/stop +chat
+    PUT /api/agents/:id/chat/conversations/:conversationId +chat
+    PUT /api/agents/:id/chat/messages/:messageId/feedback +chat
     POST /api/agents/:id/mcp/endpoint +chat
     POST /api/agents/:id/mcp/endpoint/ +chat
     DELETE /api/agents/:id/mcp/endpoint +chat
@@ -196,6 +199,7 @@ const lines = {
     POST /api/agents/:id/provider/charge
     POST /api/agents/:id/provider/refund
     POST /api/agents/:id/chat/approvals/:toolCallId +chat
+    POST /api/agents/:id/chat/conversations/import
     DELETE /api/agents/:id/chat/conversations/:conversationId
     DELETE /api/agents/:id/chat
     DELETE /api/agents/:id/chat/messages/:messageId

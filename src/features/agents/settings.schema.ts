@@ -75,6 +75,9 @@ export const settingsChangesSchema = Type.Object(
     llm_provider: nullable(Type.Enum(['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'])),
     llm_model: nullable(short),
     llm_temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
+    title_model: nullable(
+      Type.String({ ...short, description: 'Model that names conversations, such as openai/gpt-5-nano.' }),
+    ),
     llm_context_window: nullable(
       Type.Integer({
         minimum: 1024,
@@ -157,6 +160,7 @@ export const settingsSchema = Type.Object(
   {
     llm_provider: Type.String(),
     llm_model: Type.String(),
+    title_model: Type.Optional(Type.String()),
     llm_temperature: Type.Number(),
     llm_context_window: Type.Optional(Type.Integer()),
     llm_tools: Type.Optional(Type.String()),

@@ -83,8 +83,10 @@ const calls: Record<string, [path: string, body?: object]> = {
   ],
   deleteWorkflow: ['/workflows/{createWorkflow}'],
   deleteContact: ['/contacts/{createContact}'],
+  updateConversation: ['/chat/conversations/{conversation}', { title: 'Talks' }],
   deleteConversation: ['/chat/conversations/{conversation}'],
   deleteMessages: ['/chat'],
+  importConversation: ['/chat/conversations/import', { version: 1, id: 'x', title: 'T', messages: [] }],
 }
 
 it('every route that changes something is called here, elsewhere, or exempt', async () => {

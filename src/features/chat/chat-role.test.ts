@@ -158,6 +158,21 @@ describe.each(confined)('the role chat, of %s', who => {
       }
   })
 
+  it('names, rates and exports what it began, and imports nothing', async () => {
+    const { conversationId } = begun[who] as Begun
+    const title = `That of ${who}`
+    expect(await call(who, 'PUT', `${chat}/conversations/${conversationId}`, { title })).toMatchObject({
+      status: 200,
+      body: { id: conversationId, title },
+    })
+    const { body: file } = await call(who, 'GET', `${chat}/conversations/${conversationId}/export`)
+    expect(file).toMatchObject({ title, messages: [{}, { role: 'assistant' }] })
+    const { id } = (file as { messages: { id: string }[] }).messages[1] ?? { id: '' }
+    const rated = await call(who, 'PUT', `${chat}/messages/${id}/feedback`, { rating: 1 })
+    expect(rated).toMatchObject({ status: 200, body: { feedback: { rating: 1 } } })
+    expect((await call(who, 'POST', `${chat}/conversations/import`, file as object)).status).toBe(403)
+  })
+
   it.each(others)('finds nothing that belongs to %s by its id', async other => {
     const { conversationId, id, toolCallId, answerId } = begun[other] as Begun
     const asked: [method: string, path: string, body?: object][] = [
@@ -170,6 +185,10 @@ describe.each(confined)('the role chat, of %s', who => {
       ['GET', `?before=${id}`],
       ['GET', `?after=${id}`],
       ['GET', `?after=${id}&conversationId=${conversationOf(who)}`],
+      ['PUT', `/conversations/${conversationId}`, { title: 'Mine' }],
+      ['PUT', `/messages/${id}/feedback`, { rating: 1 }],
+      ['GET', `/conversations/${conversationId}/export`],
+      ['GET', `/conversations/${conversationId}/export?format=md`],
       ['POST', `/approvals/${toolCallId}`, { approved: true }],
       ['POST', `/approvals/${toolCallId}`, { approved: false }],
       ['GET', `/conversations/${conversationId}/turn`],
@@ -263,6 +282,7 @@ it('no other route on an agent is open to it: a new one needs its cases above', 
     'GET /chat',
     'GET /chat/approvals',
     'GET /chat/conversations',
+    'GET /chat/conversations/:conversationId/export',
     'GET /chat/conversations/:conversationId/turn',
     'GET /chat/files/:fileId',
     'GET /chat/models',
@@ -273,6 +293,8 @@ it('no other route on an agent is open to it: a new one needs its cases above', 
     'POST /chat/files',
     'POST /chat/messages/:messageId/regenerate',
     'POST /chat/turns/:turnId/stop',
+    'PUT /chat/conversations/:conversationId',
+    'PUT /chat/messages/:messageId/feedback',
   ])
 })
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
 import { eventOf } from '#platform/jobs/event-payloads.ts'
+import { orNull } from '#platform/own-schemas.ts'
 
 const message = {
   message_id: Type.String(),
@@ -16,6 +17,13 @@ const message = {
 export const chatEvents = {
   'message.received': eventOf('A message of a person was stored.', message),
   'message.sent': eventOf('An answer of the agent was stored.', message),
+  'message.feedback': eventOf('A person rated an answer, or withdrew the rating.', {
+    message_id: Type.String(),
+    conversation_id: Type.String(),
+    rating: orNull(Type.Integer({ description: '1: good, -1: bad; null: withdrawn.' })),
+    created_by: Type.String({ description: 'Who rated it, as in `created_by` of messages.' }),
+    created_at: Type.String({ format: 'date-time' }),
+  }),
   'conversation.evicted': eventOf('A conversation was deleted to make room for a new one.', {
     conversation_id: Type.String(),
     evicted_at: Type.String({ format: 'date-time' }),

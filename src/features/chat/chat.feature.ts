@@ -11,6 +11,7 @@ import { createAnswerOnce } from './answering/answer-once.ts'
 import { createAnswerStore } from './answering/answer-store.ts'
 import type { Answering } from './answering/answering.ts'
 import { createAnswering } from './answering/answering.ts'
+import { createTitles } from './answering/give-title.ts'
 import type { Questions } from './answering/questions.ts'
 import { createQuestions } from './answering/questions.ts'
 import type { Running } from './answering/running.ts'
@@ -24,14 +25,17 @@ import { registerCatalogueRoutes, registerChatRoutes } from './chat.routes.ts'
 import { maxAttachments, messageLength } from './chat.schema.ts'
 import { createConversationLock } from './conversation-lock.ts'
 import { createConversationStarts } from './conversation-starts.ts'
+import { registerTransferRoutes } from './conversation-transfer.routes.ts'
 import { registerConversationRoutes, registerMessageRoutes } from './conversations.routes.ts'
 import type { ConversationsService } from './conversations.service.ts'
 import { createConversationsService } from './conversations.service.ts'
+import { createFeedback } from './feedback.service.ts'
 import { registerFileRoutes } from './files/chat-files.routes.ts'
 import type { ChatFiles } from './files/chat-files.service.ts'
 import { createChatFiles, createRemoveUnusedJob, removeUnusedJobName } from './files/chat-files.service.ts'
 import { createConversationDocuments } from './files/conversation-documents.ts'
-import { createMessageList } from './message-list.ts'
+import { createConversationImport } from './import-conversation.ts'
+import { createSlowLists } from './message-list.ts'
 import type { Asker } from './reach.ts'
 import { askerInMcpSession, sightOf } from './reach.ts'
 import { keptCharacters, truncateResult } from './turn/truncate-result.ts'
@@ -79,12 +83,13 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   const { models, configuration, instanceId, transact, changes, clock, log } = infrastructure
   const { settings, knowledge, attached, usage, callerSignal, toolsOf } = peers
   const lock = createConversationLock({ clock, holder: instanceId, leaseMs: configuration.leaseMs })
-  const listMessages = createMessageList(infrastructure.searchWorkers)
-  const conversations = createConversationsService({ lock, listMessages, transact })
+  const slowLists = createSlowLists(infrastructure.searchWorkers)
+  const conversations = createConversationsService({ lock, slowLists, transact })
   const { maxConversations, maxUploadBytes } = configuration
   const files = createChatFiles({ ...infrastructure, maxUploadBytes })
   const settingsOf = async (agentId: string) => (await settings.profileOf(agentId)).settings
   const starts = createConversationStarts({ ...infrastructure, lock, maxConversations, settingsOf })
+  const importConversation = createConversationImport({ ...infrastructure, starts })
   const maxIterations = configuration.chatMaxIterations
   const documents = createConversationDocuments({ attached, log })
   const planner = createTurnPlanner({
@@ -94,7 +99,8 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   const questions = createQuestions({ ...infrastructure, planner, starts, lock, files })
   const store = createAnswerStore({ lock, transact })
   const running = createRunning()
-  const answering = createAnswering({ store, running, clock, log })
+  const giveTitle = createTitles({ ...infrastructure, planner, running })
+  const answering = createAnswering({ store, running, giveTitle, clock, log })
   const turns = createTurnsService({ running, changes, clock })
   const answerOnce = createAnswerOnce({ ...infrastructure, conversations, questions, answering })
   const statusOf = async (agentId: string) => (await settings.profileOf(agentId)).status
@@ -118,7 +124,8 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
       registerCatalogueRoutes(app, { modelsOf, toolsOf })
       registerApprovalRoutes(app, approvals)
       registerConversationRoutes(app, conversations, starts)
-      registerMessageRoutes(app, conversations)
+      registerTransferRoutes(app, { conversations, importConversation, maxUploadBytes })
+      registerMessageRoutes(app, conversations, createFeedback({ transact, clock }))
       registerTurnRoutes(app, turns)
     },
     jobs: { [removeUnusedJobName]: createRemoveUnusedJob(infrastructure) },

@@ -68,7 +68,7 @@ export const maxAttachments = 10
 const readPageSchema = Type.Object({ url: Type.String(), title: Type.String(), time })
 export type ReadPage = Static<typeof readPageSchema>
 
-const messageMetadataSchema = Type.Object({
+export const messageMetadataSchema = Type.Object({
   attachments: Type.Optional(
     Type.Array(attachmentSchema, { description: 'Files that were sent with the message.' }),
   ),
@@ -122,6 +122,12 @@ const messageMetadataSchema = Type.Object({
       description: 'Passages of the sources that the model was shown for this answer.',
     }),
   ),
+  imported: Type.Optional(
+    Type.Object(
+      { created_by: createdBy },
+      { description: 'The message was imported; its author is the one that the file names.' },
+    ),
+  ),
   usage: Type.Optional(
     Type.Object(
       {
@@ -140,6 +146,25 @@ const messageMetadataSchema = Type.Object({
 })
 export type MessageMetadata = Static<typeof messageMetadataSchema>
 
+const rating = Type.Unsafe<1 | -1>({ type: 'integer', enum: [1, -1], description: '1: good, -1: bad.' })
+/** Characters. */
+const commentLength = 2000
+
+const feedbackSchema = Type.Object(
+  { rating, comment: Type.Optional(Type.String()), created_by: Type.String(), createdAt: time },
+  { title: 'MessageFeedback' },
+)
+export type Feedback = Static<typeof feedbackSchema>
+
+export const feedbackChangeSchema = Type.Object(
+  {
+    rating: Type.Union([rating, Type.Null()], { description: '1: good, -1: bad, null: withdrawn.' }),
+    comment: Type.Optional(Type.String({ maxLength: commentLength, pattern: '\\S' })),
+  },
+  { additionalProperties: false, examples: [{ rating: 1, comment: 'Just what I needed' }] },
+)
+export type FeedbackChange = Static<typeof feedbackChangeSchema>
+
 export const messageSchema = Type.Object(
   {
     id: Type.String(),
@@ -151,6 +176,7 @@ export const messageSchema = Type.Object(
     metadata: Type.Optional(messageMetadataSchema),
     createdAt: time,
     created_by: createdBy,
+    feedback: Type.Optional(feedbackSchema),
   },
   { title: 'ChatMessage' },
 )
@@ -232,6 +258,7 @@ export const answerSchema = Type.Object({
 export const messageListQuery = Type.Object({
   ...listParameters,
   created_by: filterBy(Type.String()),
+  rating: filterBy(rating),
   conversationId: Type.Optional(Type.String({ description: 'Return only messages of this conversation.' })),
   before: Type.Optional(Type.String({ description: 'Return the last `limit` messages before this one.' })),
   after: Type.Optional(Type.String({ description: 'Return the first `limit` messages after this one.' })),
@@ -284,6 +311,14 @@ export const titleLength = 200
 
 export const newConversationSchema = Type.Object({
   title: Type.String({ minLength: 1, maxLength: titleLength, pattern: '\\S', examples: ['Prices'] }),
+})
+
+export const conversationChangesSchema = Type.Object({ title: newConversationSchema.properties.title })
+
+export const exportQuery = Type.Object({
+  format: Type.Optional(
+    Type.Enum(['json', 'md'], { default: 'json', description: '`md`: for people. `json`: can be imported.' }),
+  ),
 })
 
 export const modelSchema = Type.Object(

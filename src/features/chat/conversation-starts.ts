@@ -84,14 +84,24 @@ export function createConversationStarts(needs: Dependencies) {
   }
 
   return {
-    async create(agent: AgentHandle, title: string, created_by: string): Promise<Conversation & Evicted> {
+    /** `fill` stores its messages within the same transaction. */
+    async create(
+      agent: AgentHandle,
+      { title, messageCount = 0 }: { title: string; messageCount?: number },
+      created_by: string,
+      fill?: (transaction: Kysely<AgentTables>, conversationId: string) => Promise<void>,
+    ): Promise<Conversation & Evicted> {
       const { agentId } = agent
       const settings = await settingsOf(agentId)
       const at = timestamp(clock)
-      const conversation = { id: ids.record(), title, messageCount: 0, createdAt: at, created_by }
-      const stored = await transact(agent, (transaction, outbox) =>
-        store(transaction, outbox, conversation, { agentId, settings }),
-      )
+      const id = ids.record()
+      const last = messageCount > 0 ? { lastMessageAt: at } : {}
+      const conversation = { id, title, messageCount, ...last, createdAt: at, created_by }
+      const stored = await transact(agent, async (transaction, outbox) => {
+        const evicted = await store(transaction, outbox, conversation, { agentId, settings })
+        await fill?.(transaction, id)
+        return evicted
+      })
       return { ...conversation, ...stored }
     },
 

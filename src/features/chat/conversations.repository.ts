@@ -1,8 +1,8 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, SqlBool } from 'kysely'
 import { sql } from 'kysely'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
-import { listRows } from '#platform/http/lists/list-query.ts'
+import { containsText, listRows } from '#platform/http/lists/list-query.ts'
 import type { ValueOf } from '#platform/prepared-query.ts'
 import { prepareQuery } from '#platform/prepared-query.ts'
 import { chatTables } from '#storage/tables/chat.ts'
@@ -36,11 +36,11 @@ const conversationList = listOf(chatTables.columns.conversations, {
     messageCount: 'message_count',
     created_by: 'created_by',
   },
-  searchable: ['title'],
   // Conversations without a message have the same place by the first: the newest of them comes first.
   by: ['lastMessageAt', 'createdAt'],
 })
 
+/** Its `search` looks into titles and messages, and so may take seconds. */
 export async function listConversations(
   database: Database,
   { channel, created_by, ...parameters }: ConversationListQuery,
@@ -50,7 +50,17 @@ export async function listConversations(
   let wanted = created_by === undefined ? all : all.where('created_by', 'in', created_by)
   if (channel !== undefined) wanted = wanted.where('channel', '=', channel)
   else if (created_by === undefined) wanted = wanted.where('channel', 'is', null)
-  const { rows, meta } = await listRows(wanted, conversationList, parameters)
+  const { search, ...others } = parameters
+  if (search !== undefined && search !== '')
+    wanted = wanted.where(({ exists, or }) => {
+      const said = database
+        .selectFrom('messages')
+        .select('messages.id')
+        .where(sql<SqlBool>`messages.conversation_id = conversations.id`)
+        .where(containsText(sql.ref('messages.content'), search))
+      return or([containsText(sql.ref('title'), search), exists(said)])
+    })
+  const { rows, meta } = await listRows(wanted, conversationList, others)
   return { rows: rows.map(toConversation), meta }
 }
 
@@ -72,6 +82,30 @@ export function reachedConversations(database: Database, reach: Reach) {
 export async function hasConversation(database: Database, id: string, reach: Reach): Promise<boolean> {
   const found = reachedConversations(database, reach).select('id').where('id', '=', id)
   return (await found.executeTakeFirst()) !== undefined
+}
+
+export async function findConversation(
+  database: Database,
+  id: string,
+  reach: Reach,
+): Promise<Conversation | undefined> {
+  const found = withShortTitles(database, reach).where('id', '=', id)
+  const row = await found.executeTakeFirst()
+  return row && toConversation(row)
+}
+
+/** Gives it a title; only in the place of `former`, if that is given. */
+export async function putTitle(
+  database: Database,
+  id: string,
+  { title, former }: { title: string; former?: string },
+): Promise<void> {
+  await database
+    .updateTable('conversations')
+    .set({ title })
+    .where('id', '=', id)
+    .$if(former !== undefined, query => query.where('title', '=', former ?? ''))
+    .execute()
 }
 
 const newColumns = [

@@ -2,17 +2,21 @@ import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
 import {
+  conversationChangesSchema,
   conversationListQuery,
   conversationSchema,
   createdConversationSchema,
   deletedSchema,
+  feedbackChangeSchema,
   messageListQuery,
   messageListSchema,
+  messageSchema,
   newConversationSchema,
 } from './chat.schema.ts'
 import type { ConversationStarts } from './conversation-starts.ts'
 import type { ConversationsService } from './conversations.service.ts'
-import { sightOf } from './reach.ts'
+import type { RateMessage } from './feedback.service.ts'
+import { askerOf, sightOf } from './reach.ts'
 
 export function registerConversationRoutes(
   app: App,
@@ -24,12 +28,13 @@ export function registerConversationRoutes(
   routes.list('', {
     name: 'listConversations',
     summary: 'List conversations, the latest first',
-    description: 'Those on a messaging channel are listed only where `channel` or `created_by` is given.',
+    description:
+      '`search` looks into titles and messages. Those on a messaging channel are listed only where `channel` or `created_by` is given.',
     query: conversationListQuery,
     rows: 'conversations',
     of: conversationSchema,
     chat: true,
-    handle: request => conversations.list(request.agent.db, request.query, sightOf(request)),
+    handle: request => conversations.list(request.agent, request.query, sightOf(request)),
   })
   routes.create('', {
     name: 'createConversation',
@@ -39,7 +44,21 @@ export function registerConversationRoutes(
     body: newConversationSchema,
     answer: createdConversationSchema,
     chat: true,
-    handle: ({ agent, body, author }) => starts.create(agent, body.title, author),
+    handle: ({ agent, body, author }) => starts.create(agent, body, author),
+  })
+  routes.update('/:conversationId', {
+    name: 'updateConversation',
+    summary: 'Update the title of a conversation',
+    access: 'chatter',
+    body: conversationChangesSchema,
+    answer: conversationSchema,
+    fixed: ['createdAt'],
+    chat: true,
+    current: request => conversations.find(request.agent.db, request.params.conversationId, sightOf(request)),
+    async handle(request) {
+      const { agent, params, body } = request
+      return conversations.update(agent.db, params.conversationId, body, askerOf(request).reach)
+    },
   })
   routes.delete('/:conversationId', {
     name: 'deleteConversation',
@@ -52,7 +71,11 @@ export function registerConversationRoutes(
   })
 }
 
-export function registerMessageRoutes(app: App, conversations: ConversationsService): void {
+export function registerMessageRoutes(
+  app: App,
+  conversations: ConversationsService,
+  rate: RateMessage,
+): void {
   const routes = routesBelow(app, '/api/agents/:id/chat', 'Chat', 'chat')
 
   routes.get('', {
@@ -78,6 +101,16 @@ export function registerMessageRoutes(app: App, conversations: ConversationsServ
       success: true,
       deleted: await conversations.clear(agent, query.conversationId),
     }),
+  })
+  routes.update('/messages/:messageId/feedback', {
+    name: 'rateMessage',
+    audit: 'exempt',
+    summary: 'Set the rating of an answer',
+    access: 'chatter',
+    body: feedbackChangeSchema,
+    answer: messageSchema,
+    chat: true,
+    handle: request => rate(request.agent, request.params.messageId, request.body, askerOf(request)),
   })
   routes.remove('/messages/:messageId', {
     name: 'deleteMessage',

@@ -6,18 +6,20 @@ import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { readBounded } from './bounded-window.ts'
-import type { MessageListQuery } from './chat.schema.ts'
+import type { Conversation, ConversationListQuery, MessageListQuery } from './chat.schema.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import {
   conversationIds,
   countDown,
   deleteConversation,
+  findConversation,
   hasConversation,
   listConversations,
+  putTitle,
   refreshActivity,
 } from './conversations.repository.ts'
 import { removeFilesOf } from './files/chat-files.service.ts'
-import type { ListMessages } from './message-list.ts'
+import type { SlowLists } from './message-list.ts'
 import type { StoredMessage } from './messages.repository.ts'
 import {
   countMessages,
@@ -38,12 +40,12 @@ const pageCharacters = 1_000_000
 
 interface Dependencies {
   lock: ConversationLock
-  listMessages: ListMessages
+  slowLists: SlowLists
   transact: Transact
 }
 
 /** Conversations and their messages; answering is in answering/. */
-export function createConversationsService({ lock, listMessages, transact }: Dependencies) {
+export function createConversationsService({ lock, slowLists, transact }: Dependencies) {
   /**
    * Deletes the messages of a conversation in portions, oldest first, so that other requests wait briefly; returns their number.
    * Once another request answers in it, it ends with CONVERSATION_LOCKED.
@@ -75,9 +77,16 @@ export function createConversationsService({ lock, listMessages, transact }: Dep
   }
 
   return {
-    list: listConversations,
+    list({ db, path: databasePath, signal }: AgentHandle, query: ConversationListQuery, reach: Reach) {
+      if (!query.search) return listConversations(db, query, reach)
+      return slowLists.conversations({ databasePath, query, reach }, signal)
+    },
 
     has: hasConversation,
+
+    find,
+
+    update,
 
     /** Deletes the conversation with its messages; returns the number of messages. */
     async remove(agent: AgentHandle, conversationId: string): Promise<number> {
@@ -122,7 +131,7 @@ export function createConversationsService({ lock, listMessages, transact }: Dep
       if (conversationId !== undefined && !(await hasConversation(database, conversationId, reach)))
         throw notFound('Conversation')
       if (isGenericList(query)) {
-        const { rows, meta } = await listMessages({ databasePath: path, query, reach }, signal)
+        const { rows, meta } = await slowLists.messages({ databasePath: path, query, reach }, signal)
         return { rows: rows.map(toPublic), meta: { ...meta, hasMore: meta.has_more } }
       }
       return readMessages(database, query, reach)
@@ -132,10 +141,31 @@ export function createConversationsService({ lock, listMessages, transact }: Dep
 
 export type ConversationsService = ReturnType<typeof createConversationsService>
 
+async function find(database: Database, id: string, reach: Reach): Promise<Conversation> {
+  const conversation = await findConversation(database, id, reach)
+  if (conversation === undefined) throw notFound('Conversation')
+  return conversation
+}
+
+/** Also while it is locked: an answer does not touch its title. */
+function update(
+  database: Database,
+  id: string,
+  { title }: { title?: string },
+  reach: Reach,
+): Promise<Conversation> {
+  return inTransaction(database, async transaction => {
+    const conversation = await find(transaction, id, reach)
+    if (title === undefined) return conversation
+    await putTitle(transaction, id, { title })
+    return { ...conversation, title }
+  })
+}
+
 /** Whether the query uses what only the generic list offers; `before` and `after` then have no meaning. */
 function isGenericList(query: MessageListQuery): boolean {
-  const { offset, sort, order, search, from, to, cursor, created_by } = query
-  const isGeneric = [offset, sort, order, search, from, to, cursor, created_by].some(
+  const { offset, sort, order, search, from, to, cursor, created_by, rating } = query
+  const isGeneric = [offset, sort, order, search, from, to, cursor, created_by, rating].some(
     parameter => parameter !== undefined,
   )
   const isWindow = query.before !== undefined || query.after !== undefined

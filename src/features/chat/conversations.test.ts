@@ -81,6 +81,26 @@ describe(`beginning a conversation ${row('POST /api/agents/{id}/chat/conversatio
   })
 })
 
+describe('searching conversations', () => {
+  it('looks into titles and into messages, in any letter case, and counts each conversation once', async () => {
+    const path = await stage.makeChat()
+    const titled = await create(path, 'Über ÖL')
+    const said = await send(path)
+    stage.model.next({ stream: openaiText('100% öl, öl and ÖL_x') })
+    const answered = await send(path)
+    const found = async (search: string, more = '') =>
+      idsOf(await list(path, `?search=${encodeURIComponent(search)}${more}`))
+    expect(await found('öl')).toEqual([answered, titled])
+    expect(await found('HELLO')).toEqual([answered, said])
+    expect(await found('0% ö')).toEqual([answered])
+    for (const none of ['l_and', '100%öl', 'user', 'tides']) expect(await found(none)).toEqual([])
+    const page = await list(path, '?search=hello&limit=1&cursor=')
+    expect([page.meta.total, idsOf(page)]).toEqual([2, [answered]])
+    expect(await found('hello', `&limit=1&cursor=${page.meta.next_cursor}`)).toEqual([said])
+    expect(await found('öl', '&created_by=channel:telegram')).toEqual([])
+  })
+})
+
 describe(`listing conversations ${row('GET /api/agents/{id}/chat/conversations')}`, () => {
   it('puts the latest activity first, and those without any last', async () => {
     const path = await stage.makeChat()

@@ -2,29 +2,37 @@ import { AppError } from '#platform/errors.ts'
 import { parseJson } from '#platform/exact-json.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerTimeout } from '#platform/workers/worker-pool.ts'
-import type { ListTask, MessagePage } from './messages.worker.ts'
+import type { ConversationListQuery, MessageListQuery } from './chat.schema.ts'
+import type { ConversationPage, ListTask, MessagePage } from './messages.worker.ts'
 
 const worker = new URL('./messages.worker.ts', import.meta.url)
 const timeoutMs = 5000
 
-export type ListMessages = ReturnType<typeof createMessageList>
+export type SlowLists = ReturnType<typeof createSlowLists>
 
 /**
- * The generic list of messages, in a thread that can be killed: searching long messages for a text may take seconds, for
+ * The lists that look into messages, in a thread that can be killed: searching long messages for a text may take seconds, for
  * which no other request should wait.
  */
-export function createMessageList(workers: WorkerPool) {
-  return async (argument: ListTask, signal: AbortSignal) => {
+export function createSlowLists(workers: WorkerPool) {
+  async function list(name: string, argument: object, narrower: string, signal: AbortSignal) {
     const json = await workers
-      .run<string>({ file: worker, name: 'list', argument, timeoutMs, signal })
+      .run<string>({ file: worker, name, argument, timeoutMs, signal })
       .catch(error => {
-        throw error instanceof WorkerTimeout ? tooSlow(error) : error
+        throw error instanceof WorkerTimeout ? tooSlow(narrower, error) : error
       })
-    return parseJson(json) as MessagePage
+    return parseJson(json) as unknown
+  }
+
+  return {
+    messages: async (task: ListTask<MessageListQuery>, signal: AbortSignal) =>
+      (await list('messages', task, 'conversationId, from and to', signal)) as MessagePage,
+    conversations: async (task: ListTask<ConversationListQuery>, signal: AbortSignal) =>
+      (await list('conversations', task, 'created_by, channel, from and to', signal)) as ConversationPage,
   }
 }
 
-function tooSlow(cause: unknown): AppError {
-  const message = `This takes longer than ${timeoutMs / 1000} s. Narrow it by conversationId, from and to, or a shorter search.`
+function tooSlow(narrower: string, cause: unknown): AppError {
+  const message = `This takes longer than ${timeoutMs / 1000} s. Narrow it by ${narrower}, or a shorter search.`
   return new AppError('VALIDATION_ERROR', message, { cause })
 }

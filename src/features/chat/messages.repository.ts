@@ -8,7 +8,7 @@ import { prepareQuery } from '#platform/prepared-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import { chatTables } from '#storage/tables/chat.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { ChatMessage, MessageListQuery, MessageMetadata } from './chat.schema.ts'
+import type { ChatMessage, Feedback, MessageListQuery, MessageMetadata } from './chat.schema.ts'
 import { reachedConversations } from './conversations.repository.ts'
 import type { Reach } from './reach.ts'
 import { authorsIn } from './reach.ts'
@@ -53,7 +53,7 @@ function selectPlaces(database: Database) {
   return database.selectFrom('messages').select([...messageList.columns, size.as('size')])
 }
 
-type Columns = Exclude<keyof AgentTables['messages'], 'sequence'>
+type Columns = Exclude<keyof AgentTables['messages'], 'sequence' | 'rating' | 'feedback'>
 
 function insertValues(database: Database, value: ValueOf<Columns>) {
   return database.insertInto('messages').values({
@@ -172,10 +172,11 @@ export async function listMessages(
   query: MessageListQuery,
   reach: Reach,
 ): Promise<Page<StoredMessage>> {
-  const { conversationId, created_by } = query
+  const { conversationId, created_by, rating } = query
   const wanted = within(selectPlaces(database), database, reach)
     .$if(conversationId !== undefined, places => places.where('conversation_id', '=', conversationId ?? ''))
     .$if(created_by !== undefined, places => places.where('created_by', 'in', created_by ?? []))
+    .$if(rating !== undefined, places => places.where('rating', 'in', rating ?? []))
   const { rows, meta } = await listLarge(wanted, messageList, query, {
     key: 'sequence',
     read: sequences => selectMessages(database).where('sequence', 'in', sequences).execute(),
@@ -201,9 +202,25 @@ export async function insertMessage(database: Database, message: ChatMessage): P
   return inserted.sequence
 }
 
+/** A message whose JSON is text already. */
+export async function insertRow(database: Database, row: Record<Columns, string | null>): Promise<void> {
+  await insertOne(database, row)
+}
+
 /** Stores the message's present content, replacing what was stored of it before. */
 export async function putMessage(database: Database, message: PutMessage): Promise<void> {
   await putOne(database, columnsOf(message))
+}
+
+/** Stores what a person thinks of an answer; undefined for nothing. */
+export async function putFeedback(
+  database: Database,
+  id: string,
+  feedback: Feedback | undefined,
+): Promise<void> {
+  const { rating = null, ...said } = feedback ?? {}
+  const values = { rating, feedback: rating === null ? null : JSON.stringify(said) }
+  await database.updateTable('messages').set(values).where('id', '=', id).execute()
 }
 
 export async function deleteMessage(database: Database, id: string): Promise<void> {
@@ -273,7 +290,12 @@ function toMessage(row: MessageRow): StoredMessage {
     createdAt: row.created_at,
     ...(row.created_by === null ? {} : { created_by: row.created_by }),
     ...(sent !== null && { sent }),
+    ...(row.rating === null ? {} : { feedback: feedbackOf(row) }),
   }
   const metadata = parseJsonColumn<MessageMetadata | null>(row.metadata, null)
   return metadata === null ? message : { ...message, metadata }
+}
+
+function feedbackOf({ rating, feedback }: MessageRow): Feedback {
+  return { rating, ...parseJsonColumn<object>(feedback, {}) } as Feedback
 }

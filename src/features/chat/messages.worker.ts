@@ -1,22 +1,33 @@
 /** The part that runs in a thread of the worker pool; the other side is `message-list.ts`. */
 import { openSearchDatabase } from '#storage/search/search-database.ts'
-import type { MessageListQuery } from './chat.schema.ts'
+import type { AgentDatabase } from '#storage/tables.ts'
+import type { ConversationListQuery, MessageListQuery } from './chat.schema.ts'
+import { listConversations } from './conversations.repository.ts'
 import { listMessages } from './messages.repository.ts'
 import type { Reach } from './reach.ts'
 
-export interface ListTask {
+export interface ListTask<Query> {
   databasePath: string
-  query: MessageListQuery
+  query: Query
   reach: Reach
 }
 
 export type MessagePage = Awaited<ReturnType<typeof listMessages>>
+export type ConversationPage = Awaited<ReturnType<typeof listConversations>>
 
 /** A `MessagePage` as JSON, whose numbers may be ones that cannot be sent to another thread. */
-export async function list({ databasePath, query, reach }: ListTask): Promise<string> {
+export const messages = (task: ListTask<MessageListQuery>) => read(task, listMessages)
+
+/** A `ConversationPage` as JSON. */
+export const conversations = (task: ListTask<ConversationListQuery>) => read(task, listConversations)
+
+async function read<Query>(
+  { databasePath, query, reach }: ListTask<Query>,
+  list: (database: AgentDatabase, query: Query, reach: Reach) => Promise<object>,
+): Promise<string> {
   const database = await openSearchDatabase(databasePath, { readOnly: true })
   try {
-    return JSON.stringify(await listMessages(database.db, query, reach))
+    return JSON.stringify(await list(database.db, query, reach))
   } finally {
     await database.db.destroy()
   }

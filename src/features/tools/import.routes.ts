@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { invalid } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
+import { takeJsonAsBytes } from '#platform/http/requests/body.ts'
 import { importAnswerSchema, importBodySchema } from './import.schema.ts'
 import type { ImportService } from './import.service.ts'
 
@@ -9,10 +10,7 @@ import type { ImportService } from './import.service.ts'
 export function registerImportRoutes(app: App, needs: { imports: ImportService; maxBytes: number }): void {
   // A separate scope, so that other routes keep parsing JSON directly.
   void app.register((scope, _options, done) => {
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, parsed) =>
-      parsed(null, body),
-    )
+    takeJsonAsBytes(scope)
     registerImport(scope, needs)
     done()
   })

@@ -19,6 +19,15 @@ const callback = { callback_type: 'chat', callback_data: { content: 'Hello' } }
 /** By the path of the update: the body that makes a resource, a change of it, and fields that no update changes. */
 const resources: Record<string, [made: object, change: object, ...fixed: string[]]> = {
   '': [{}, { description: 'B' }, 'created_at', 'owner_email', 'stats', 'settings'],
+  '/chat/conversations': [
+    { title: 'Tides' },
+    { title: 'Ebb' },
+    'messageCount',
+    'lastMessageAt',
+    'createdAt',
+    'created_by',
+    'channel',
+  ],
   '/contacts': [{ name: 'Ann' }, { name: 'Anna' }, 'created_at', 'updated_at'],
   '/calendar': [
     { title: 'Call', start_time: '2031-01-31T09:00:00Z' },
@@ -70,7 +79,12 @@ const resources: Record<string, [made: object, change: object, ...fixed: string[
 }
 
 /** Those that take no other fields at all, and a form. */
-const closed = ['/settings', '/tools/cluster/{clusterName}/credentials', '/sources/{sourceId}/file']
+const closed = [
+  '/settings',
+  '/chat/messages/{messageId}/feedback',
+  '/tools/cluster/{clusterName}/credentials',
+  '/sources/{sourceId}/file',
+]
 
 interface Resource extends Record<string, unknown> {
   id: string
@@ -93,12 +107,13 @@ async function made(below: string): Promise<{ path: string; read: Resource }> {
   return { path, read: await readAt(path) }
 }
 
-/** Keys are read in their list alone. */
+/** Keys and conversations are read in their list alone. */
 async function readAt(path: string): Promise<Resource> {
   const { body } = await app.call<Resource & { data?: Resource }>('GET', path)
   if (body.id !== undefined || body.data !== undefined) return body.data ?? body
-  const { body: list } = await app.call<{ keys: Resource[] }>('GET', path.replace(/\/[^/]+$/, ''))
-  return list.keys.find(({ id }) => path.endsWith(id)) ?? body
+  const { body: list } = await app.call<Record<string, Resource[]>>('GET', path.replace(/\/[^/]+$/, ''))
+  const rows = list.keys ?? list.conversations ?? []
+  return rows.find(({ id }) => path.endsWith(id)) ?? body
 }
 
 it('every update of the API is in this table', async () => {
@@ -129,12 +144,10 @@ describe.each(Object.entries(resources))('an update of %s', (below, [, change, .
   it.each(['id', ...fixed])('refuses another %s, and changes nothing', async field => {
     const { path, read } = await made(below)
     const other = { ...change, [field]: 'another' }
-    const wrong = {
-      error: {
-        code: 'VALIDATION_ERROR',
-        details: { field, issue: expect.stringContaining("can't be changed") },
-      },
-    }
+    const issue = expect.stringContaining("can't be changed")
+    const error = { code: 'VALIDATION_ERROR', details: { field, issue } }
+    const inChat = { code: 'VALIDATION_ERROR', error: expect.stringMatching(`${field}.*can't be changed`) }
+    const wrong = below.startsWith('/chat') ? inChat : { error }
     expect(await app.call('PUT', path, { body: other })).toMatchObject({ status: 400, body: wrong })
     expect(await readAt(path)).toEqual(read)
     if (['id', 'type', 'created_at'].includes(field))

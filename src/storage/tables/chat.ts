@@ -1,4 +1,14 @@
-import { integer, lease, partOf, sequence, since, text, textOrNull, unique } from '#platform/columns.ts'
+import {
+  integer,
+  integerOrNull,
+  lease,
+  partOf,
+  sequence,
+  since,
+  text,
+  textOrNull,
+  unique,
+} from '#platform/columns.ts'
 import { declareAgentTables, readable, updatable } from './table-set.ts'
 
 /** Conversations, and the calls in them that wait for a person. */
@@ -47,6 +57,10 @@ export const chatTables = declareAgentTables({
       created_by: since('0032-authors', textOrNull),
       /** How the prompt of an answer went beyond the other columns, as JSON; null if that is unknown. */
       sent: since('0036-usage', textOrNull),
+      /** Of an answer: 1 for good, -1 for bad. */
+      rating: since('0037-feedback', integerOrNull),
+      /** JSON: what else was said with the rating, by whom and when. */
+      feedback: since('0037-feedback', textOrNull),
     },
     key: ['sequence'],
     indexes: { conversation_sequence: ['conversation_id', 'sequence'] },

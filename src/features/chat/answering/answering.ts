@@ -11,6 +11,7 @@ import { checkpointAnswer } from './answer-checkpointer.ts'
 import type { AnswerRecorder } from './answer-recorder.ts'
 import { createAnswerRecorder } from './answer-recorder.ts'
 import type { AnswerStore } from './answer-store.ts'
+import type { GiveTitle } from './give-title.ts'
 import type { Question } from './question.ts'
 import type { Running } from './running.ts'
 import { TurnStopped } from './running.ts'
@@ -29,13 +30,14 @@ type TurnEnd = Omit<PlannedOutcome, 'content' | 'toolCalls' | 'toolResults'>
 interface Dependencies {
   store: AnswerStore
   running: Pick<Running, 'run'>
+  giveTitle: GiveTitle
   clock: Clock
   log: Log
 }
 
 /** Answers questions: runs their turns, stores what is said meanwhile, renews the lock and releases it. */
 export function createAnswering(needs: Dependencies) {
-  const { store, running, clock, log } = needs
+  const { store, running, giveTitle, clock, log } = needs
 
   async function attempt(
     question: Question,
@@ -89,7 +91,11 @@ export function createAnswering(needs: Dependencies) {
           return { assistantMessage: undefined, error: notStored(cause, ending.signal) }
         })
         .finally(() => question.agent.release())
-    return running.run([client, question.agent.signal], work, question.turnId)
+    return running.run([client, question.agent.signal], work, question.turnId).then(answered => {
+      const { assistantMessage: answer, error } = answered
+      if (answer && error === undefined && !answer.metadata?.aborted) giveTitle(question, answer)
+      return answered
+    })
   }
 
   return {

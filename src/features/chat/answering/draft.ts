@@ -28,7 +28,8 @@ interface Place {
   conversationId: string | undefined
 }
 
-interface Stored extends Pick<Question, 'lock' | 'userMessage' | 'isNew' | 'evictedConversationId'> {
+interface Stored
+  extends Pick<Question, 'lock' | 'userMessage' | 'isNew' | 'title' | 'evictedConversationId'> {
   isFirst?: boolean
 }
 

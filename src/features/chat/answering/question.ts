@@ -17,6 +17,8 @@ export interface Question {
   isNew?: boolean
   /** The conversation that made room for the new one that the question began. */
   evictedConversationId?: string | undefined
+  /** Of a conversation that it began: the title that it gave, and the model that may give a better one. */
+  title?: { former: string; model: string | undefined } | undefined
   /** Id of the model that answers. */
   model: string
   /** Id of its turn, and of the answer. */

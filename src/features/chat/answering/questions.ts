@@ -89,7 +89,8 @@ export function createQuestions(needs: Dependencies) {
         const received = { ...own, created_at: createdAt, ...originOf({ channel, contactId }) }
         await outbox.emit('message.received', received)
         const isFirst = current === undefined
-        return { ...started, userMessage: { ...message, sequence }, isNew: true, isFirst }
+        const title = isFirst ? { former: begun.title, model: settings.title_model } : undefined
+        return { ...started, userMessage: { ...message, sequence }, isNew: true, isFirst, title }
       },
     })
   }

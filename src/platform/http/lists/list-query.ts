@@ -175,12 +175,16 @@ function withSearch<Database, Table extends keyof Database, Row>(
   search: string | undefined,
 ) {
   if (search === undefined || search === '') return query
-  const folded = search.toLowerCase()
-  return query.where(builder => builder.or(searchable.map(column => holds(sql.ref(column), folded))))
+  return query.where(builder => builder.or(searchable.map(column => containsText(sql.ref(column), search))))
+}
+
+/** Whether a column holds a text, in any letter case. */
+export function containsText(column: RawBuilder<unknown>, text: string) {
+  return holds(column, text.toLowerCase())
 }
 
 /**
- * Whether a column holds a text, in any letter case. The engines' own `lower` knows the letters of ASCII only, and takes a
+ * Whether a column holds a text in lower case. The engines' own `lower` knows the letters of ASCII only, and takes a
  * fraction of the time of `fold_case`, which so is left to rows that `lower` cannot decide.
  */
 function holds(column: RawBuilder<unknown>, folded: string) {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
+import type { App } from '../app.ts'
 
 /**
  * Checks a body whose schema depends on its content, so that the route could not declare it.
@@ -14,4 +15,12 @@ export function requireBody<Schema extends TSchema>(request: FastifyRequest, sch
     validation,
     validationContext: 'body',
   })
+}
+
+/** Has the routes of a scope get JSON as bytes, for a thread to read them: at most those of `bodyLimit`. */
+export function takeJsonAsBytes(scope: App): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, parsed) =>
+    parsed(null, body),
+  )
 }

@@ -133,6 +133,7 @@ function groupsOf({ fields, hints, groups, choices, providers }: Words) {
       title: groups.conversations,
       properties: {
         conversations_max: { ...text('conversations_max'), type: 'integer', minimum: 1, maximum: 10_000 },
+        title_model: text('title_model'),
         phone_country: { ...text('phone_country'), maxLength: 2, examples: ['DE'] },
       },
     },

@@ -1,0 +1,62 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { orNull } from '#platform/own-schemas.ts'
+import type { MessageMetadata } from './chat.schema.ts'
+import {
+  messageMetadataSchema,
+  newConversationSchema,
+  toolCallSchema,
+  toolResultSchema,
+} from './chat.schema.ts'
+
+/** Other metadata are of this service alone: ids, and what decides whom to trust. */
+const portableMetadata = Type.Pick(messageMetadataSchema, [
+  ...([
+    'model',
+    'aborted',
+    'stopped',
+    'cutOff',
+    'error',
+    'questionDeleted',
+    'edited',
+    'reasoning',
+    'usage',
+  ] as const),
+  ...(['toolsUnsupported', 'toolsRefused', 'toolsLeftOut', 'pages', 'passages'] as const),
+])
+export const portableNames = Object.keys(portableMetadata.properties) as (keyof MessageMetadata)[]
+
+const closed = { additionalProperties: false } as const
+/** Characters; more than any answer has. */
+const importedLength = 2_000_000
+
+/** A conversation as a file: what was said, without what only its place of origin can know. */
+export const conversationFileSchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    id: Type.String({ maxLength: 100, description: 'Replaced by a new one.' }),
+    title: newConversationSchema.properties.title,
+    messages: Type.Array(
+      Type.Object(
+        {
+          id: Type.String({ maxLength: 100, description: 'Replaced by a new one.' }),
+          role: Type.Enum(['user', 'assistant']),
+          content: Type.String({ maxLength: importedLength }),
+          toolCalls: orNull(Type.Array(Type.Object(toolCallSchema.properties, closed))),
+          toolResults: orNull(
+            Type.Array(
+              Type.Object(Type.Omit(toolResultSchema, ['approval', 'toolVersion']).properties, closed),
+            ),
+          ),
+          metadata: Type.Optional(Type.Object(portableMetadata.properties, closed)),
+          createdAt: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
+          created_by: Type.Optional(Type.String({ maxLength: 500 })),
+        },
+        closed,
+      ),
+      { maxItems: 10_000 },
+    ),
+  },
+  { ...closed, title: 'ConversationFile' },
+)
+export type ConversationFile = Static<typeof conversationFileSchema>
