@@ -34,6 +34,7 @@ import { registerFileRoutes } from './files/chat-files.routes.ts'
 import type { ChatFiles } from './files/chat-files.service.ts'
 import { createChatFiles, createRemoveUnusedJob, removeUnusedJobName } from './files/chat-files.service.ts'
 import { createConversationDocuments } from './files/conversation-documents.ts'
+import { responseFormatSchema } from './form/response-format.ts'
 import { createConversationImport } from './import-conversation.ts'
 import { createSlowLists } from './message-list.ts'
 import type { Asker } from './reach.ts'
@@ -41,6 +42,9 @@ import { askerInMcpSession, sightOf } from './reach.ts'
 import { keptCharacters, truncateResult } from './turn/truncate-result.ts'
 import { registerTurnRoutes } from './turns.routes.ts'
 import { createTurnsService } from './turns.service.ts'
+
+/** For other features that have answers in a form. */
+export const formSchema = responseFormatSchema
 
 /** Characters of a message, for other features that take one. */
 export const maxMessageLength = messageLength

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { citedPassageSchema } from '#models/language-model/passages.ts'
 import { filterBy, listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
+import { responseFormatSchema } from './form/response-format.ts'
 
 /*
  * Conversation: messages in order, answered one at a time. Lock: held by the one request whose question is being answered.
@@ -122,6 +123,9 @@ export const messageMetadataSchema = Type.Object({
       description: 'Passages of the sources that the model was shown for this answer.',
     }),
   ),
+  output: Type.Optional(
+    Type.Unknown({ description: 'The value of an answer that had to have a form (`response_format`).' }),
+  ),
   imported: Type.Optional(
     Type.Object(
       { created_by: createdBy },
@@ -191,6 +195,7 @@ const turnOptions = {
     }),
   ),
   enableTools: Type.Optional(Type.Boolean({ default: true })),
+  response_format: Type.Optional(responseFormatSchema),
   stream: Type.Optional(
     Type.Boolean({ default: false, description: 'Whether to answer with server-sent events.' }),
   ),

@@ -12,6 +12,7 @@ import {
 /** Other metadata are of this service alone: ids, and what decides whom to trust. */
 const portableMetadata = Type.Pick(messageMetadataSchema, [
   ...([
+    'output',
     'model',
     'aborted',
     'stopped',

@@ -5,12 +5,9 @@ import type { Actor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
-import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { formatOf } from './format.ts'
 import type { ChatBody } from './openai.schema.ts'
-import type { Sent } from './question.ts'
-import { readQuestion, withCorrection } from './question.ts'
+import { readQuestion } from './question.ts'
 import type { ReadFiles } from './sent-files.ts'
 import { findTrails, forgetTrail, keepTrail } from './trails.repository.ts'
 
@@ -42,12 +39,11 @@ interface Question {
 
 interface Dependencies extends Pick<ChatFeature, 'planner' | 'running'> {
   readFiles: ReadFiles
-  searchWorkers: WorkerPool
   clock: Clock
   log: Log
 }
 
-export function createDoor({ planner, running, readFiles, searchWorkers, clock, log }: Dependencies) {
+export function createDoor({ planner, running, readFiles, clock, log }: Dependencies) {
   /** Throws what the question is refused for. */
   async function prepare({ agent, body, actor, isOutsider }: Question, client: AbortSignal): Promise<Run> {
     const caller = `${actor.kind}:${actor.id}`
@@ -56,30 +52,21 @@ export function createDoor({ planner, running, readFiles, searchWorkers, clock, 
     const trails = await findTrails(agent.db, { ids: ids.concat(repeat), caller }, clock.now())
     for (const id of repeat)
       if (trails.has(id) && (await forgetTrail(agent.db, id))) throw failedAfterTools(clientLeft)
-    const format = await formatOf(searchWorkers, body.response_format, client)
     const messages = await readFiles(body.messages, client)
-    const { sent, options, userMessage } = readQuestion({ ...body, messages }, trails, format)
+    const { sent, options, userMessage } = readQuestion({ ...body, messages }, trails)
     const plan = await planner.plan(agent.agentId, { ...options, isOutsider })
 
     async function answer(turn: ReturnType<typeof createTurn>, signal: AbortSignal): Promise<Answer> {
-      const run = (by: typeof plan, sent: Sent) =>
-        turn.run(emit => by.run({ agent, sent, userMessage, isFirst: true }, emit, signal), signal)
-      const outcome = await run(plan, sent)
+      const outcome = await turn.run(
+        emit => plan.run({ agent, sent, userMessage, isFirst: true }, emit, signal),
+        signal,
+      )
       const { end } = outcome
       if (end.kind === 'handed-out' && !isPlain(end.messages))
         await keepTrail(
           agent.db,
           { call_id: end.calls[0]?.id ?? '', caller, messages: end.messages },
           clock.now(),
-        )
-      if (end.kind === 'answered' && format !== undefined)
-        turn.replace(
-          await format.read(turn.text(), async problem => {
-            // Tools would do again what they did for the answer that does not fit.
-            const without = await planner.plan(agent.agentId, { ...options, isOutsider, enableTools: false })
-            await run(without, withCorrection(sent, turn.text(), problem))
-            return turn.text()
-          }),
         )
       return turn.answer(outcome)
     }
@@ -90,9 +77,11 @@ export function createDoor({ planner, running, readFiles, searchWorkers, clock, 
       return failedAfterTools(error)
     }
 
+    const { type = 'text' } = body.response_format ?? {}
+    const holdsText = type !== 'text'
     return report =>
       running.run([client, agent.signal], async ({ signal }) => {
-        const turn = createTurn(report, format !== undefined)
+        const turn = createTurn(report, holdsText)
         try {
           return await answer(turn, signal)
         } catch (error) {
@@ -112,7 +101,6 @@ export type Door = ReturnType<typeof createDoor>
 /** Collects the events of a turn. With a form, the text is held back until it has it. */
 function createTurn(report: Report, holdsText: boolean) {
   let [text, notes] = ['', '']
-  let usage: Outcome['usage']
 
   function add(piece: Parameters<Report>[0]): void {
     if ('text' in piece) text += piece.text
@@ -121,26 +109,19 @@ function createTurn(report: Report, holdsText: boolean) {
   }
 
   return {
-    text: () => text,
     hasCalled: () => notes !== '',
-    replace(whole: string): void {
-      text = whole
-      report({ text })
-    },
     async run(start: (emit: Emit) => Promise<Outcome>, signal: AbortSignal): Promise<Outcome> {
       const outcome = await start(event => {
-        // Only the text of the last iteration is an answer that can have a form.
-        if (holdsText && (event.type === 'thinking' || event.type === 'tool_result')) text = ''
         if (event.type === 'content_delta') add({ text: event.delta })
-        if (event.type === 'content_replaced') text = holdsText ? '' : event.content
+        if (event.type === 'content_replaced') text = event.content
         if (event.type === 'tool_call') add({ note: `Calling ${event.name}.\n` })
       })
-      usage = sum(usage, outcome.usage)
       if (outcome.end.kind === 'failed') throw outcome.end.error
       if (outcome.end.kind === 'aborted') throw signal.reason
+      if (outcome.end.kind === 'answered' && holdsText) report({ text })
       return outcome
     },
-    answer({ end, isCutOff, isFiltered }: Outcome): Answer {
+    answer({ end, isCutOff, isFiltered, usage }: Outcome): Answer {
       const cut = isFiltered ? 'content_filter' : isCutOff ? 'length' : 'stop'
       const calls = end.kind === 'handed-out' ? end.calls : []
       return { text, notes, calls, finish: calls.length > 0 ? 'tool_calls' : cut, usage }
@@ -149,15 +130,6 @@ function createTurn(report: Report, holdsText: boolean) {
 }
 
 type Emit = Parameters<Awaited<ReturnType<ChatFeature['planner']['plan']>>['run']>[1]
-
-function sum(one: Outcome['usage'], other: Outcome['usage']): Outcome['usage'] {
-  if (one === undefined || other === undefined) return one ?? other
-  return {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    cachedInputTokens: (one.cachedInputTokens ?? 0) + (other.cachedInputTokens ?? 0),
-  }
-}
 
 /** Whether a client sends back all of it by itself. */
 function isPlain([first, ...others]: readonly PromptMessage[]): boolean {

@@ -1,10 +1,8 @@
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
-import type { PromptMessage } from '#models/language-model/language-model.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { invalid } from '#platform/errors.ts'
 import type { Trails } from './conversation.ts'
 import { readConversation } from './conversation.ts'
-import type { Format } from './format.ts'
 import type { ChatBody } from './openai.schema.ts'
 
 type Plan = Awaited<ReturnType<ChatFeature['planner']['plan']>>
@@ -14,7 +12,7 @@ export type Sent = NonNullable<Parameters<Plan['run']>[0]['sent']>
 const maxQuestion = 100_000
 
 /** A request as a turn takes it. Throws VALIDATION_ERROR. */
-export function readQuestion(body: ChatBody, trails: Trails, format: Format | undefined) {
+export function readQuestion(body: ChatBody, trails: Trails) {
   if ((body.n ?? 1) > 1) throw invalid('n', 'must be 1: an agent gives one answer')
   const { messages, wishes, question } = readConversation(body.messages, trails)
   const { autoRag = true, enableTools = true } = body.agentstead ?? {}
@@ -26,29 +24,19 @@ export function readQuestion(body: ChatBody, trails: Trails, format: Format | un
     ...(typeof temperature === 'number' && { temperature }),
     ...(maxOutputTokens && { maxOutputTokens }),
     ...(stop && { stopSequences: [stop].flat() }),
-    ...(format && { responseFormat: { type: 'json', name: 'answer', schema: format.schema } }),
   }
-  const wish = [wishes, format?.rule].filter(Boolean).join('\n\n')
-  const sent: Sent = { messages, wishes: wish, tools, call, ...(toolChoice && { toolChoice }) }
+  const sent: Sent = { messages, wishes, tools, call, ...(toolChoice && { toolChoice }) }
   return {
     sent,
     // A caller who requires a tool means one of the request.
-    options: { autoRag: autoRag && question !== '', enableTools: enableTools && toolChoice === undefined },
+    options: {
+      ...{ autoRag: autoRag && question !== '', enableTools: enableTools && toolChoice === undefined },
+      response_format: body.response_format,
+    },
     userMessage: {
       ...{ conversationId: '', sequence: 0, content: question.slice(0, maxQuestion), toolResults: null },
     },
   }
-}
-
-/** The conversation after an answer that does not fit. */
-export function withCorrection(sent: Sent, answer: string, problem: string): Sent {
-  const text = (text: string) => [{ type: 'text' as const, text }]
-  const messages: PromptMessage[] = [
-    ...sent.messages,
-    { role: 'assistant', content: text(answer.trim() || '(nothing)') },
-    { role: 'user', content: text(`Your answer does not fit: ${problem}. Give nothing but JSON that does.`) },
-  ]
-  return { ...sent, messages, tools: [] }
 }
 
 /** They are never run here. */

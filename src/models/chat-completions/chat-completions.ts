@@ -1,6 +1,5 @@
 import type { CallOptions, LanguageModel, Parts, StreamPart } from '../language-model/language-model.ts'
 import type { Endpoint } from '../providers/provider.ts'
-import { refusesFormat } from '../transport/model-error.ts'
 import { answerStream } from './answer-stream.ts'
 import { habitsOf } from './model-habits.ts'
 import { post } from './post.ts'
@@ -11,15 +10,8 @@ export function chatCompletionsModel(modelId: string, endpoint: Endpoint): Pick<
   const habits = habitsOf(modelId, endpoint)
 
   async function open(options: CallOptions): Promise<Parts<StreamPart>> {
-    const send = (given: CallOptions) =>
-      post(endpoint, '/chat/completions', {
-        ...{ content: requestBody(modelId, given), accept: 'text/event-stream', signal: options.abortSignal },
-      })
-    const { responseFormat, ...formless } = options
-    const answer = await send(options).catch((error: unknown) => {
-      // Many servers know no schemas, or no forms at all; the prompt describes it as well.
-      if (responseFormat === undefined || !refusesFormat(error)) throw error
-      return send(formless)
+    const answer = await post(endpoint, '/chat/completions', {
+      ...{ content: requestBody(modelId, options), accept: 'text/event-stream', signal: options.abortSignal },
     })
     return answerStream(answer, {
       tools: options.tools?.map(({ name }) => name) ?? [],

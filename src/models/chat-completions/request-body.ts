@@ -15,7 +15,7 @@ type Tools = NonNullable<CallOptions['tools']>
 /** The body of a streamed `POST /chat/completions`; fields that are undefined are not sent. */
 export function requestBody(model: string, options: CallOptions) {
   const { prompt, temperature, maxOutputTokens, topP, stopSequences, seed, tools = [], toolChoice } = options
-  const { responseFormat } = options
+  const { responseFormat, providerOptions } = options
   return {
     model,
     temperature,
@@ -24,7 +24,10 @@ export function requestBody(model: string, options: CallOptions) {
     stop: stopSequences,
     seed,
     ...(tools.length === 0 ? {} : { tools: tools.map(toolOf), tool_choice: choiceOf(toolChoice) }),
-    response_format: responseFormat?.type === 'json' ? formatOf(responseFormat) : undefined,
+    response_format:
+      responseFormat?.type === 'json'
+        ? formatOf(responseFormat, providerOptions?.openai?.strictJsonSchema === true)
+        : undefined,
     stream: true,
     stream_options: { include_usage: true },
     // Last, so that requests of a conversation begin with the same bytes.
@@ -100,10 +103,13 @@ function toolOf(tool: Tools[number]): object {
   return { type: 'function', function: { name, description, parameters: inputSchema } }
 }
 
-function formatOf({ name = 'answer', schema }: Extract<CallOptions['responseFormat'], { type: 'json' }>) {
+function formatOf(
+  { name = 'answer', schema }: Extract<CallOptions['responseFormat'], { type: 'json' }>,
+  strict: boolean,
+) {
   return schema === undefined
     ? { type: 'json_object' }
-    : { type: 'json_schema', json_schema: { name, schema, strict: false } }
+    : { type: 'json_schema', json_schema: { name, schema, strict } }
 }
 
 function choiceOf(choice: CallOptions['toolChoice']): unknown {

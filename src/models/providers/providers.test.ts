@@ -138,6 +138,29 @@ const dialects: Record<RemoteProvider, Dialect> = {
   google: googleDialect,
 }
 
+const openaiForm = {
+  sent: (schema: object) => ({
+    response_format: { type: 'json_schema', json_schema: { name: 'tide', strict: false, schema } },
+  }),
+  refusal: "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
+}
+
+/** How each asks for an answer in a form, and how its service refuses that. */
+const forms: Record<RemoteProvider, { sent(schema: object): object; refusal: string }> = {
+  openai: openaiForm,
+  'openai-compatible': openaiForm,
+  anthropic: {
+    sent: schema => ({ tools: [{ name: 'json', input_schema: schema }] }),
+    refusal: 'output_config.format.schema: For this model, structured outputs are not supported',
+  },
+  google: {
+    sent: schema => ({
+      generationConfig: { responseMimeType: 'application/json', responseJsonSchema: schema },
+    }),
+    refusal: 'Invalid JSON payload received. Unknown name "responseJsonSchema" at \'generation_config\'',
+  },
+}
+
 const call: CallOptions = question('How is it calibrated?', {
   tools: [
     {
@@ -176,6 +199,27 @@ describe.each(Object.entries(dialects) as [RemoteProvider, Dialect][])('%s', (pr
     const [name, value] = dialect.keyHeader
     expect(request?.headers[name]).toBe(value)
     expect(JSON.stringify(request?.body)).toContain('search_knowledge')
+  })
+
+  test('sends the form of an answer in its own way, and no more where that is refused', async () => {
+    const schema = {
+      type: 'object',
+      properties: { marked: { type: 'number' } },
+      required: ['marked'],
+      additionalProperties: false,
+    } as const
+    const refused = { status: 400, json: dialect.error('invalid_request_error', forms[provider].refusal) }
+    const { text, requests } = await ask(
+      provider,
+      [refused, { stream: dialect.text }],
+      question('How high?', {
+        responseFormat: { type: 'json', name: 'tide', schema },
+        providerOptions: { openai: { strictJsonSchema: false } },
+      }),
+    )
+    expect(text).toBe('Hello, world')
+    expect(requests[0]?.body).toMatchObject(forms[provider].sent(schema))
+    expect(JSON.stringify(requests[1]?.body)).not.toContain('marked')
   })
 
   test('gathers a tool call from its chunks', async () => {

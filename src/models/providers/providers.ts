@@ -4,6 +4,7 @@ import { alternating } from '../language-model/alternating.ts'
 import type { LanguageModel } from '../language-model/language-model.ts'
 import { anthropic } from './anthropic.ts'
 import { google } from './google.ts'
+import { offeringForm } from './offer-form.ts'
 import { offeringImages } from './offer-images.ts'
 import { offeringTools } from './offer-tools.ts'
 import { openai } from './openai.ts'
@@ -30,7 +31,7 @@ export async function remoteLanguageModel(
   const { baseUrl } = endpoint
   const offered = { provider, modelId, baseUrl }
   const cached = await cachedModel(provider, modelId, endpoint)
-  const model = offeringTools(cached, offered)
+  const model = offeringTools(offeringForm(cached), offered)
   // Before neighbours are joined, since the last message alone is what is asked.
   const { doStream } = offeringImages(
     { doStream: options => model.doStream({ ...options, prompt: alternating(options.prompt) }) },

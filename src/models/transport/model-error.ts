@@ -158,10 +158,14 @@ export function takesNoImages(error: unknown): boolean {
   return kindByWords(readFailure(error).evidence) === 'no-images'
 }
 
+const aboutFormat =
+  /response_?(format|(json_?)?schema|mime_?type)|json[_ ](schema|object)|output_(config|format)|text\.format|grammar/i
+
 /** Whether the server refuses the request because its answer was to have a form. */
 export function refusesFormat(error: unknown): boolean {
-  const { status, evidence } = readFailure(error)
-  return status === 400 && /response_format|json_schema|json_object|grammar/i.test(evidence)
+  const { name, status, evidence } = readFailure(error)
+  if (name.includes('UnsupportedFunctionality')) return true
+  return (status === 400 || status === 422) && aboutFormat.test(evidence)
 }
 
 /** An answer that names a model all the same, as a page about models does. */

@@ -34,6 +34,13 @@ export function createAnswerRecorder({ model, from, ...beginning }: Beginning) {
     steps.push({ said: content.length - before.said, calls: toolCalls.length - before.calls })
   }
 
+  function replace(text: string): void {
+    const said = steps.reduce((sum, step) => sum + step.said, 0)
+    // Of JSON in a form, none was said by the steps before.
+    if (!text.startsWith(content.slice(0, said))) for (const step of steps) step.said = 0
+    content = text
+  }
+
   return {
     /** The finished steps of the turn: each ended with the results of its calls. */
     steps: () => [...steps],
@@ -43,7 +50,7 @@ export function createAnswerRecorder({ model, from, ...beginning }: Beginning) {
       if (hasResults && event.type !== 'tool_call' && event.type !== 'tool_result') closeStep()
       hasResults = event.type === 'tool_result' || event.type === 'tool_call'
       if (event.type === 'content_delta') content += event.delta
-      if (event.type === 'content_replaced') content = event.content
+      if (event.type === 'content_replaced') replace(event.content)
       if (event.type === 'tool_call')
         toolCalls.push({ id: event.id, name: event.name, arguments: event.arguments })
       if (event.type === 'tool_result') toolResults.push(resultOf(event))

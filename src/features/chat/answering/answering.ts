@@ -144,9 +144,11 @@ function logFailure(log: Log, { agent, model }: Question, error: unknown): void 
 }
 
 function metadataOf(turnEnd: TurnEnd, error: AppError | undefined, isStopped: boolean) {
-  const { end, usage, isTainted, isCutOff, reasoning, toolsUnsupported, toolsRefused, toolsLeftOut } = turnEnd
+  const { end, output, usage, isTainted, isCutOff, reasoning, toolsUnsupported, toolsRefused, toolsLeftOut } =
+    turnEnd
   const { pages, passages } = turnEnd
   return {
+    ...(output === undefined ? {} : { output }),
     ...(usage === undefined ? {} : { usage }),
     ...(isTainted ? { tainted: true } : {}),
     ...(isCutOff ? { cutOff: true } : {}),

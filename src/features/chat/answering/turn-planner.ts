@@ -11,15 +11,19 @@ import { nameTools } from '#models/tools/tool-name.ts'
 import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import { streamWithRetry } from '#models/transport/call-with-retry.ts'
 import type { Clock } from '#platform/clock.ts'
-import { conflict } from '#platform/errors.ts'
+import { conflict, invalid } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
 import { orAborted } from '#platform/or-aborted.ts'
+import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { readBounded } from '../bounded-window.ts'
 import type { ChatMessage, ReadPage } from '../chat.schema.ts'
 import type { ConversationDocuments, OpenDocuments } from '../files/conversation-documents.ts'
 import { noDocuments } from '../files/conversation-documents.ts'
+import type { Form } from '../form/form.ts'
+import { formOf } from '../form/form.ts'
+import type { ResponseFormat } from '../form/response-format.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
 import { promptCharacters, sizeOf } from '../turn/context-budget.ts'
@@ -103,6 +107,7 @@ export interface PlanOptions extends Pick<Asker, 'isOutsider'> {
   autoRag?: boolean
   /** In the place of the agent's own. */
   instructions?: string
+  response_format?: ResponseFormat | null | undefined
 }
 
 interface Dependencies {
@@ -112,6 +117,7 @@ interface Dependencies {
   usage: Pick<UsageService, 'meter'>
   documents: { open: OpenDocuments }
   toolsOf: ToolsOf
+  searchWorkers: WorkerPool
   maxIterations: number
   clock: Clock
   ids: Ids
@@ -137,21 +143,33 @@ async function readHistory({ agent: { db }, userMessage, isFirst }: QuestionCont
 interface PromptParts
   extends Pick<Parameters<typeof buildPrompt>[0], 'agentName' | 'instructions' | 'passages'> {
   history: readonly StoredMessage[]
+  form: Form | undefined
   /** Behind the system message. */
   documents: readonly PromptMessage[]
 }
 
 async function promptOf(
   { agent, sent, userMessage: question }: QuestionContext,
-  { documents, ...parts }: PromptParts,
+  { form, documents, ...of }: PromptParts,
   contextWindow: number,
 ): Promise<PromptMessage[]> {
-  if (sent) return buildSentPrompt({ ...parts, ...sent })
+  const parts = { ...of, wishes: [sent?.wishes, form?.rule].filter(Boolean).join('\n\n') }
+  if (sent) return buildSentPrompt({ ...parts, messages: sent.messages })
   const { content, metadata } = question
   const images = await readImages(agent, [...parts.history, question], contextWindow)
   const asked = { question: content, attachments: metadata?.attachments, images }
   const prompt = buildPrompt({ ...parts, ...asked, roomForPassages: promptCharacters(contextWindow) / 2 })
   return prompt.toSpliced(1, 0, ...documents)
+}
+
+async function formFor(
+  { searchWorkers }: Pick<Dependencies, 'searchWorkers'>,
+  { response_format }: PlanOptions,
+  provider: string,
+): Promise<Form | undefined> {
+  const form = await formOf(searchWorkers, response_format)
+  if (form === undefined || provider !== 'builtin') return form
+  throw invalid('response_format', 'can’t be used with the model builtin, which answers in its own words')
 }
 
 /** Results of tools stand in the prompt again; an answer may repeat text of outsiders in its own words, and files hold it. */
@@ -266,6 +284,8 @@ export function createTurnPlanner(needs: Dependencies) {
       throw conflict(`This agent is ${status} and does not answer. Set its status to active first.`)
     const chosen = await needs.models.resolve({ settings, credentials, requested: options.model })
     const meter = needs.usage.meter({ agentId, provider: chosen.provider, model: chosen.id })
+    const form = await formFor(needs, options, chosen.provider)
+    const own = { agentName: name, instructions: options.instructions ?? settings.system_prompt }
     return {
       model: chosen.id,
       settings,
@@ -295,14 +315,13 @@ export function createTurnPlanner(needs: Dependencies) {
           characters: (promptCharacters(contextWindow) - sizeOf(documents.messages)) / 2,
           topic: [question.content, ...history.map(({ content }) => content).reverse()],
         })
-        const { instructions = settings.system_prompt } = options
         const isShown = passages.length + documents.messages.length > 0
-        const parts = { agentName: name, instructions, passages, history, documents: documents.messages }
+        const parts = { ...own, passages, history, form, documents: documents.messages }
         const outcome = await runTurn({
           stream: callsOf(chosen.model, meter, needs),
           contextWindow,
           temperature: temperatureOf(settings),
-          tools,
+          ...{ tools, form },
           messages: await promptOf(context, parts, contextWindow),
           pinned: 1 + documents.messages.length,
           ...(sent && { call: sent.call, toolChoice: sent.toolChoice, approvalRefusal: nobodyApproves }),
@@ -343,5 +362,5 @@ export async function answerAlone(
   const { end, ...said } = await run({ agent, userMessage, isFirst: true }, () => {}, signal)
   signal.throwIfAborted()
   if (end.kind === 'failed') throw end.error
-  return { ...said, metadata: { model } }
+  return { ...said, metadata: { model, ...(said.output !== undefined && { output: said.output }) } }
 }

@@ -46,6 +46,8 @@ interface PromptParts {
   images?: ReadonlyMap<string, ImagePart>
   /** Passages that automatic retrieval found for the question. */
   passages: readonly Passage[]
+  /** The caller's own instructions, which come after the agent's. */
+  wishes?: string
   /** Characters up to which the prompt repeats the passages of former questions. */
   roomForPassages?: number
 }
@@ -58,16 +60,13 @@ const dataRule =
 interface SentParts
   extends Omit<PromptParts, 'history' | 'question' | 'attachments' | 'images' | 'roomForPassages'> {
   messages: readonly PromptMessage[]
-  /** The caller's own instructions. */
-  wishes: string
 }
 
 /** The prompt for a conversation that was sent whole; passages go with its latest question. */
-export function buildSentPrompt({ messages, wishes, passages, ...of }: SentParts): PromptMessage[] {
-  const wish = wishes === '' ? '' : `${wishRule}\n${wishes}`
+export function buildSentPrompt({ messages, passages, ...of }: SentParts): PromptMessage[] {
   const latest = messages.findLastIndex(({ role }) => role === 'user')
   const question = messages[latest]
-  const system: PromptMessage = { role: 'system', content: systemText(of, wish) }
+  const system: PromptMessage = { role: 'system', content: systemText(of) }
   if (question?.role !== 'user' || passages.length === 0) return [system, ...messages]
   const found = { type: 'text' as const, text: passagesText(passages) }
   return [system, ...messages.with(latest, { ...question, content: [...question.content, found] })]
@@ -95,8 +94,10 @@ export function buildPrompt(parts: PromptParts): PromptMessage[] {
   return sizeOf(whole) <= roomForPassages ? whole : repeated(false)
 }
 
-function systemText({ agentName, instructions }: Pick<PromptParts, 'agentName' | 'instructions'>, wish = '') {
+function systemText(of: Pick<PromptParts, 'agentName' | 'instructions' | 'wishes'>) {
+  const { agentName, instructions, wishes = '' } = of
   const introduction = `You are the assistant "${agentName}".`
+  const wish = wishes === '' ? '' : `${wishRule}\n${wishes}`
   return [introduction, instructions, dataRule, wish]
     .filter(part => part !== undefined && part !== '')
     .join('\n\n')

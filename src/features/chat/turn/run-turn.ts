@@ -1,5 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
-import { createAnswerMessage, parseToolInput } from '#models/language-model/answer-message.ts'
+import { createAnswerMessage, isBlank, parseToolInput } from '#models/language-model/answer-message.ts'
 import type {
   AnswerPart,
   CallOptions,
@@ -14,6 +14,7 @@ import type { Cause, Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import { maxLevels } from '#platform/json-depth.ts'
 import { maxValues } from '#platform/json-values.ts'
+import type { Form } from '../form/form.ts'
 import { fitPrompt, promptCharacters } from './context-budget.ts'
 import { performCall } from './perform-call.ts'
 import { resultPart } from './prompt.ts'
@@ -30,7 +31,9 @@ export interface TurnInput {
   contextWindow: number
   temperature: number
   /** Options of each call of the model, over the turn's own. */
-  call?: Pick<CallOptions, 'maxOutputTokens' | 'stopSequences' | 'temperature' | 'responseFormat'>
+  call?: Pick<CallOptions, 'maxOutputTokens' | 'stopSequences' | 'temperature'>
+  /** The form that the answer must have. */
+  form?: Form | undefined
   /** While tools are offered; `auto` unless given. */
   toolChoice?: CallOptions['toolChoice']
   tools: readonly Tool[]
@@ -93,6 +96,7 @@ class Turn {
   readonly #state: TurnState
   readonly #guard: ReturnType<typeof createRepeatGuard>
   readonly #callersTools: readonly Tool[]
+  #output: unknown
 
   constructor(input: TurnInput) {
     this.#input = input
@@ -106,22 +110,26 @@ class Turn {
     for (; state.iteration <= this.#input.maxIterations; state.iteration += 1) {
       if (state.calls.length === 0) {
         this.#input.emit({ type: 'thinking', iteration: state.iteration })
-        const { calls } = await this.#callModel(state.toolsEnded ? this.#callersTools : this.#input.tools)
-        if (calls.every(({ toolName }) => this.#isCallers(toolName))) return this.#end(calls)
+        const answer = await this.#callModel(state.toolsEnded ? this.#callersTools : this.#input.tools)
+        const { calls } = answer
+        if (calls.every(({ toolName }) => this.#isCallers(toolName))) return await this.#end(answer)
         state.calls = calls
       }
       await this.#call()
     }
-    const { calls } = await this.#callModel(this.#callersTools)
-    return this.#end(calls.filter(({ toolName }) => this.#isCallers(toolName)))
+    const { text, calls } = await this.#callModel(this.#callersTools)
+    return await this.#end({ text, calls: calls.filter(({ toolName }) => this.#isCallers(toolName)) })
   }
 
   #isCallers(name: string): boolean {
     return this.#callersTools.some(tool => tool.name === name)
   }
 
-  #end(calls: readonly ModelToolCall[]): TurnOutcome['end'] {
-    if (calls.length === 0) return { kind: 'answered' }
+  async #end({ text, calls }: Answer): Promise<TurnOutcome['end']> {
+    if (calls.length === 0) {
+      await this.#bringIntoForm(text)
+      return { kind: 'answered' }
+    }
     const handed = calls.map(({ toolCallId: id, toolName: name, input }) => ({
       id,
       name,
@@ -130,11 +138,28 @@ class Turn {
     return { kind: 'handed-out', calls: handed, messages: this.#state.added }
   }
 
+  /** The content is then the JSON alone, without what was said before it. A repair calls no tools: they would act again. */
+  async #bringIntoForm(text: string): Promise<void> {
+    const { form, signal } = this.#input
+    if (form === undefined) return
+    const repair = async (problem: string) => {
+      const { added } = this.#state
+      if (isBlank(text)) added.pop()
+      const correction = `Your answer does not fit: ${problem}. Give nothing but JSON that does.`
+      added.push({ role: 'user', content: [{ type: 'text', text: correction }] })
+      return (await this.#callModel([])).text
+    }
+    const { json, value } = await form.read(text, repair, signal)
+    if (json !== this.#state.content) this.#replace(json)
+    this.#output = value
+  }
+
   outcome(end: TurnOutcome['end']): TurnOutcome {
     const { content, toolCalls, toolResults, usage, isTainted, isCutOff, isFiltered } = this.#state
     return {
       ...{ content, toolCalls, toolResults, usage, isTainted, isCutOff },
       ...(isFiltered && { isFiltered: true }),
+      ...(this.#output !== undefined && { output: this.#output }),
       reasoning: beginningWithin(maxReasoningBytes, this.#state.reasoning),
       toolsUnsupported: this.#state.toolsUnsupported,
       toolsRefused: this.#state.toolsRefused,
@@ -190,6 +215,7 @@ class Turn {
       prompt: fitPrompt([...this.#input.messages, ...this.#state.added], room, this.#input.pinned),
       temperature: this.#input.temperature,
       ...this.#input.call,
+      ...this.#input.form?.call,
       abortSignal: this.#input.signal,
       ...(definitions.length > 0 && { tools: definitions, toolChoice }),
     }
@@ -215,6 +241,10 @@ class Turn {
   /** What was said in this iteration were thoughts. */
   #retract(content: string, answer: Answer): void {
     answer.text = ''
+    this.#replace(content)
+  }
+
+  #replace(content: string): void {
     this.#state.content = content
     this.#input.emit({ type: 'content_replaced', content })
   }

@@ -34,6 +34,8 @@ export interface TurnOutcome {
   content: string
   toolCalls: ToolCall[]
   toolResults: ToolResult[]
+  /** The value of the accepted answer, where it was to have a form. */
+  output?: unknown
   /** As the model service reported it; undefined if it reported none. */
   usage: Usage | undefined
   /** Whether the model was shown text that outsiders wrote, which may have steered what it said. */

@@ -55,6 +55,18 @@ describe('a question without a conversation', () => {
     expect(await conversations()).toEqual(before)
   })
 
+  it('in a form has its value in the output, and fails without it', async () => {
+    const schema = { type: 'object', required: ['total'], properties: { total: { type: 'number' } } }
+    const response_format = { type: 'json_schema', json_schema: { name: 'sum', schema } }
+    model.next({ stream: openaiText('```json\n{"total": 7}\n```') })
+    expect((await agent.runNode(chat('Add', { response_format }), {})).output).toEqual({
+      ...{ content: '{"total": 7}', output: { total: 7 }, model: 'fake-model', tool_calls: [] },
+    })
+    model.next({ stream: openaiText('Seven') }, { stream: openaiText('7') })
+    const failed = await agent.runNode(chat('Add', { response_format }), {})
+    expect(JSON.stringify(failed)).toContain('no answer that fits response_format')
+  })
+
   it('that holds text of others is answered without SQL', async () => {
     const offered = () => question()?.tools?.map(tool => tool.function.name)
     await agent.runNode(chat('Summarise the contacts'), {})

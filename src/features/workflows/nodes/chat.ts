@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
-import { maxMessageLength } from '#features/chat/chat.feature.ts'
+import { formSchema, maxMessageLength } from '#features/chat/chat.feature.ts'
 import { AppError, conflict, invalid } from '#platform/errors.ts'
 import { namesOf, splitTemplates } from '#platform/templates/resolve-templates.ts'
 import { defineNode, nodeData } from './node-type.ts'
@@ -11,6 +11,7 @@ const schema = nodeData({
   model: Type.Optional(Type.String({ maxLength: 300 })),
   system_prompt: Type.Optional(Type.String({ maxLength: maxMessageLength })),
   tools: Type.Optional(Type.Boolean()),
+  response_format: Type.Optional(formSchema),
   conversation_id: Type.Optional(Type.String({ maxLength: 100 })),
 })
 
@@ -23,14 +24,14 @@ export type ChatParts = Pick<ChatFeature, 'questions' | 'answering' | 'answerAlo
 /** Sends the agent a message: in a conversation, or on its own, and then only the output of it is kept. */
 export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
   defineNode(schema, {
-    literal: ['message', 'system_prompt'],
+    literal: ['message', 'system_prompt', 'response_format'],
     show: async ({ message, system_prompt }, templates) => ({
       message: await templates.fill(message),
       ...(system_prompt !== undefined && { system_prompt: await templates.fill(system_prompt) }),
     }),
     timeoutSeconds: 300,
     async run({ agent, data, templates, execution, signal }) {
-      const { message, system_prompt = '', model, tools = true, conversation_id } = data
+      const { message, system_prompt = '', model, tools = true, response_format, conversation_id } = data
       const content = await templates.fill(message)
       if (content.trim() === '') throw invalid('message', 'is empty')
       if (content.length > maxMessageLength)
@@ -43,6 +44,7 @@ export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
         content,
         enableTools: tools,
         autoRag: tools,
+        ...(response_format !== undefined && { response_format }),
         ...(model !== undefined && { model }),
         ...(instructions !== '' && { instructions }),
       }
@@ -83,5 +85,6 @@ function outputOf({
     const error = toolResults?.find(({ toolCallId }) => toolCallId === id)?.error
     return { name, arguments: given, ...(error !== undefined && { error }) }
   })
-  return { content, model: metadata?.model, tool_calls }
+  const { model, output } = metadata ?? {}
+  return { content, ...(output !== undefined && { output }), model, tool_calls }
 }

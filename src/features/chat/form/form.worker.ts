@@ -1,4 +1,4 @@
-/** The part that runs in a thread of the worker pool; the other side is `format.ts`. */
+/** The part that runs in a thread of the worker pool; the other side is `form.ts`. */
 import { Ajv } from 'ajv'
 
 /** The problem of a JSON text, or of a schema; undefined if there is none. */

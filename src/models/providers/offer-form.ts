@@ -1,0 +1,20 @@
+import type { LanguageModel } from '../language-model/language-model.ts'
+import { refusesFormat } from '../transport/model-error.ts'
+
+type Model = Pick<LanguageModel, 'doStream'>
+
+/** A model that answers without the form that its server refuses: many know no schemas, and the prompt describes it as well. */
+export function offeringForm(model: Model): Model {
+  return {
+    async doStream(options) {
+      const { responseFormat, ...formless } = options
+      if (responseFormat === undefined) return await model.doStream(options)
+      try {
+        return await model.doStream(options)
+      } catch (error) {
+        if (!refusesFormat(error)) throw error
+        return await model.doStream(formless)
+      }
+    },
+  }
+}
