@@ -32,6 +32,7 @@ export const integer: Column<number> = { type: 'integer' }
 export const integerOrNull: Column<number | null> = { type: 'integer', isNullable: true }
 /** Beyond 32 bits. */
 export const bigint: Column<number> = { type: 'bigint' }
+export const bigintOrNull: Column<number | null> = { type: 'bigint', isNullable: true }
 export const float: Column<number> = { type: 'float' }
 export const bytes: Column<Uint8Array> = { type: 'bytes' }
 /** The key of a table that numbers its rows itself, ascending, and uses no number twice. */

@@ -29,6 +29,7 @@ const expected: Record<ErrorCode, [status: number, fault: AppError['fault']]> = 
   PROVIDER_REFUSED: [422, 'user'],
   RATE_LIMITED: [429, 'user'],
   TOO_MANY_SESSIONS: [429, 'user'],
+  BUDGET_SPENT: [429, 'user'],
   OVERLOADED: [503, 'user'],
   OUTCOME_UNKNOWN: [500, 'operational'],
   SQL_FAILED: [500, 'operational'],

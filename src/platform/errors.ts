@@ -29,6 +29,7 @@ const catalogue = {
   PROVIDER_REFUSED: { status: 422, fault: 'user' },
   RATE_LIMITED: { status: 429, fault: 'user' },
   TOO_MANY_SESSIONS: { status: 429, fault: 'user' },
+  BUDGET_SPENT: { status: 429, fault: 'user' },
   OVERLOADED: { status: 503, fault: 'user' },
   OUTCOME_UNKNOWN: { status: 500, fault: 'operational' },
   SQL_FAILED: { status: 500, fault: 'operational' },

@@ -115,6 +115,7 @@ const bodies: Record<string, object> = {
   'POST /chat/approvals/:toolCallId': { approved: false },
   'PUT /chat/conversations/:conversationId': { title: 'Eve' },
   'PUT /chat/messages/:messageId/feedback': { rating: 1 },
+  'PUT /admins/:adminId': { monthly_tokens: 1 },
   'PUT /keys/:keyId': { name: 'Eve' },
   'PUT /calendar/:taskId': { title: 'Ebb' },
   'PUT /contacts/:contactId': { name: 'Eve' },

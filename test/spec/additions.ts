@@ -65,6 +65,11 @@ export const additions = [
     why: 'A script, a widget or a server calls an agent without a person.',
   },
   {
+    route: 'PUT /api/agents/{id}/admins/{adminId}',
+    area: 'agents',
+    why: 'Owners bound what a person spends.',
+  },
+  {
     route: 'PUT /api/agents/{id}/keys/{keyId}',
     area: 'agents',
     why: 'A key is renamed, and what it may do is changed.',

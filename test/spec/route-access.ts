@@ -236,6 +236,7 @@ const lines = {
   `,
   owner: `
     POST /api/agents/:id/admins -keys
+    PUT /api/agents/:id/admins/:adminId -keys
     DELETE /api/agents/:id/admins/:adminId -keys
     DELETE /api/agents/:id
   `,

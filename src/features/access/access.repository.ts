@@ -10,7 +10,7 @@ import { inTransaction } from '#platform/transactions/transaction.ts'
 import { accessTables } from '#storage/tables/access.ts'
 import { agentRecordTables } from '#storage/tables/agents.ts'
 import type { PlatformTables } from '#storage/tables.ts'
-import type { AdminEntry } from './access.schema.ts'
+import type { AdminChanges, AdminEntry } from './access.schema.ts'
 import type { createGivenRoles } from './given-roles.ts'
 import type { Role } from './policy.ts'
 import type { KnownRole } from './role-memory.ts'
@@ -71,6 +71,7 @@ function selectEntries(database: Database, agentId: string) {
   return database
     .selectFrom('agent_admins')
     .select(({ ref }) => ['id', 'email', ref('role').$castTo<Role>().as('role'), 'created_at'])
+    .select(['monthly_tokens', 'monthly_usd'])
     .where('agent_id', '=', agentId)
 }
 
@@ -107,6 +108,23 @@ export function createAccessRepository(database: Database) {
 
     findAdmin: (agentId: string, adminId: string): Promise<AdminEntry | undefined> =>
       selectEntries(database, agentId).where('id', '=', adminId).executeTakeFirst(),
+
+    async updateAdmin(
+      agentId: string,
+      adminId: string,
+      changes: AdminChanges,
+    ): Promise<AdminEntry | undefined> {
+      const changed = await inTransaction(database, transaction =>
+        transaction
+          .updateTable('agent_admins')
+          .set(changes)
+          .where('agent_id', '=', agentId)
+          .where('id', '=', adminId)
+          .returning('id')
+          .executeTakeFirst(),
+      )
+      return changed && selectEntries(database, agentId).where('id', '=', adminId).executeTakeFirst()
+    },
 
     insertAdmin: (agentId: string, admin: AdminEntry) => insertAdmin(database, agentId, admin),
 

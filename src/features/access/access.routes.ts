@@ -1,6 +1,12 @@
 import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
-import { addedAdminSchema, adminSchema, newAdminSchema, ownAgentSchema } from './access.schema.ts'
+import {
+  addedAdminSchema,
+  adminChangesSchema,
+  adminSchema,
+  newAdminSchema,
+  ownAgentSchema,
+} from './access.schema.ts'
 import type { AccessService } from './access.service.ts'
 
 export function registerAccessRoutes(app: App, access: AccessService): void {
@@ -38,6 +44,18 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
     body: newAdminSchema,
     answer: addedAdminSchema,
     handle: ({ params, body }) => access.addAdmin(params.id, body),
+  })
+  routes.update('/:adminId', {
+    name: 'updateAdmin',
+    summary: 'Update what a user may spend on the agent',
+    access: 'owner',
+    byKey: false,
+    audit: 'refusals',
+    opensAgent: false,
+    body: adminChangesSchema,
+    answer: adminSchema,
+    current: ({ params }) => access.findAdmin(params.id, params.adminId),
+    handle: ({ params, body }) => access.updateAdmin(params.id, params.adminId, body),
   })
   routes.remove('/:adminId', {
     name: 'removeAdmin',

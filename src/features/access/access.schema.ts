@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { monthlyBudget } from '#platform/http/monthly-budget.ts'
 import type { Permission } from './policy.ts'
 import { permissions, roles } from './policy.ts'
 
@@ -14,6 +15,7 @@ export const adminSchema = Type.Object(
     email: Type.String({ format: 'email' }),
     role: Type.Enum([...roles]),
     created_at: Type.String({ format: 'date-time' }),
+    ...monthlyBudget,
   },
   { title: 'AdminEntry' },
 )
@@ -34,6 +36,13 @@ export const newAdminSchema = Type.Object({
   role: Type.Enum([...roles]),
 })
 export type NewAdmin = Static<typeof newAdminSchema>
+
+/** What a person may spend; role and address are changed by another entry. */
+export const adminChangesSchema = Type.Object(monthlyBudget, {
+  minProperties: 1,
+  examples: [{ monthly_tokens: 1_000_000 }],
+})
+export type AdminChanges = Static<typeof adminChangesSchema>
 
 export const ownAgentSchema = Type.Object({
   id: Type.String(),

@@ -2,13 +2,13 @@ import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { describeChange } from '#platform/current-change.ts'
 import { inOneCase } from '#platform/email-address.ts'
-import { AccessDenied, conflict, invalid, notFound } from '#platform/errors.ts'
+import { AccessDenied, conflict, invalid, notFound, required } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import { unstorable } from '#platform/http/requests/storable-text.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AccessRepository } from './access.repository.ts'
-import type { AdminEntry, NewAdmin } from './access.schema.ts'
+import type { AdminChanges, AdminEntry, NewAdmin } from './access.schema.ts'
 import type { Caller, CallerKey } from './caller.ts'
 import type { GivenRoles } from './given-roles.ts'
 import type { Permission, PublicAccess, Role } from './policy.ts'
@@ -123,6 +123,8 @@ export function createAccessService(needs: Dependencies) {
       return isKnown ? entry : { ...entry, hint: inviteHint }
     },
 
+    ...budgeting(needs),
+
     async removeAdmin(agentId: string, adminId: string): Promise<void> {
       const isRemoved = await repository.deleteAdmin(agentId, adminId).finally(roles.forget)
       if (!isRemoved && (await repository.findAdmin(agentId, adminId)) === undefined)
@@ -167,6 +169,27 @@ function giving(needs: Dependencies, forget: () => void) {
           'the last owner of an agent stays, although no group of theirs owns it',
         )
       else needs.roleTakenAway(agent_id)
+  }
+}
+
+/** What people may spend on an agent. */
+function budgeting({ repository }: Dependencies) {
+  return {
+    findAdmin: async (agentId: string, adminId: string) =>
+      required(await repository.findAdmin(agentId, adminId), 'Admin entry'),
+
+    async updateAdmin(agentId: string, adminId: string, given: AdminChanges): Promise<AdminEntry> {
+      // An entry may be sent back as it was read.
+      const { monthly_tokens, monthly_usd } = given
+      const changes = {
+        ...(monthly_tokens !== undefined && { monthly_tokens }),
+        ...(monthly_usd !== undefined && { monthly_usd }),
+      }
+      if (Object.keys(changes).length === 0)
+        return required(await repository.findAdmin(agentId, adminId), 'Admin entry')
+      describeChange(changes)
+      return required(await repository.updateAdmin(agentId, adminId, changes), 'Admin entry')
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { mailbox } from '#platform/email-address.ts'
+import { monthlyBudget } from '#platform/http/monthly-budget.ts'
 import { smtpUrl } from '#platform/smtp-url.ts'
 
 /** `null` takes a setting back, so that the default is in force again. */
@@ -144,6 +145,7 @@ export const settingsChangesSchema = Type.Object(
         description: 'Conversations that the agent keeps, at most CONVERSATIONS_MAX.',
       }),
     ),
+    ...monthlyBudget,
     ...credentialProperties,
   },
   { additionalProperties: false, minProperties: 1, examples: [{ llm_temperature: 0.5 }] },
@@ -182,6 +184,8 @@ export const settingsSchema = Type.Object(
     mail_from: Type.Optional(Type.String()),
     channel_senders: Type.Optional(Type.String()),
     conversations_max: Type.Optional(Type.Integer()),
+    monthly_tokens: Type.Optional(Type.Integer()),
+    monthly_usd: Type.Optional(Type.String()),
   },
   { title: 'AgentSettings' },
 )

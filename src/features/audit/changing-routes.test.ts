@@ -32,6 +32,7 @@ const calls: Record<string, [path: string, body?: object]> = {
   updateAgent: ['', { description: 'Theirs' }],
   updateSettings: ['/settings', { openai_api_key: 'sk-planted' }],
   addAdmin: ['/admins', { email: 'bo@example.com', role: 'admin' }],
+  updateAdmin: ['/admins/{addAdmin}', { monthly_tokens: 1000 }],
   removeAdmin: ['/admins/{addAdmin}'],
   executeSql: ['/sql/execute', { query: "update contacts set notes = 'x'" }],
   createWorkflow: ['/workflows', { name: 'W', status: 'active', ...trigger }],

@@ -12,6 +12,7 @@ import {
   changeUpdates,
   closeUpdates,
   findThread,
+  noteTold,
   openUpdates,
   textsOf,
   touchThread,
@@ -88,9 +89,14 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
       if (status !== 'active') throw new JobYields({ until: clock.now() + inactiveMs })
       const round = await rounds.begin(agent, String(payload))
       try {
-        const text = await answerTo(agent, round, signal)
+        let renewal: string | undefined
+        const text = await answerTo(agent, round, signal).catch(error => {
+          renewal = renewalOf(error)
+          return renewal === round.thread.told_until ? '' : error.message
+        })
         if (text.trim() !== '')
           await channels.say(agent, round.thread, text, { key: round.id, signal: untilSent })
+        if (renewal !== undefined) await noteTold(agent.db, round.thread.id, renewal)
       } catch (error) {
         const pause = pauseAfter(error, clock.now() - Date.parse(round.updates[0]?.received_at ?? ''))
         throw pause === undefined ? error : new JobYields({ until: clock.now() + pause })
@@ -143,6 +149,12 @@ function attachmentIn(file: string): string {
   return String(JSON.parse(file).attachment)
 }
 
+/** When the budget begins anew that is spent, of which a person is told once. Throws all other errors. */
+function renewalOf(error: unknown): string {
+  if (!(error instanceof AppError) || error.code !== 'BUDGET_SPENT' || !error.isPermanent) throw error
+  return String(error.details?.renews_at)
+}
+
 /** The beginning and the end of an answer; what is done in between may be done again. */
 function createRounds(needs: Dependencies) {
   const { transact, ids } = needs
@@ -188,7 +200,8 @@ function createRounds(needs: Dependencies) {
 function pauseAfter(error: unknown, waited: number): number | undefined {
   if (!(error instanceof AppError)) return undefined
   if (error.status === 409) return lockedMs
-  if (error.fault === 'user') return waited < maxWaitMs ? Math.max(ownerMs, waited) : undefined
+  if (error.fault === 'user' && error.isPermanent)
+    return waited < maxWaitMs ? Math.max(ownerMs, waited) : undefined
   const seconds = error.details?.retry_after
   return seconds === undefined ? undefined : Number(seconds) * 1000
 }

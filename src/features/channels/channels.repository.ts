@@ -24,10 +24,14 @@ export async function putThread(database: Database, { id, ...thread }: Thread): 
 export async function findThread(database: Database, id: string) {
   const { channel, ...thread } = await database
     .selectFrom('channel_threads')
-    .select(['id', 'channel', 'address', 'contact_id'])
+    .select(['id', 'channel', 'address', 'contact_id', 'told_until'])
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
   return { ...thread, channel: channel as Messenger }
+}
+
+export async function noteTold(database: Database, id: string, told_until: string): Promise<void> {
+  await database.updateTable('channel_threads').set({ told_until }).where('id', '=', id).execute()
 }
 
 /** Changes nothing, but conflicts with transactions that change the thread at the same time. */

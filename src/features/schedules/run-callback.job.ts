@@ -41,7 +41,9 @@ export function createCallbacks(needs: Dependencies): Record<string, JobHandler<
     const asker = { isOutsider: false, author: `schedule:${schedule.id}`, reach: 'all' as const }
     const answer = await answerOnce(agent.agentId, question, asker, signal).catch(error => {
       const isLocked = error instanceof AppError && error.code === 'CONVERSATION_LOCKED'
-      throw isLocked ? new JobYields({ until: clock.now() + pauseMs }) : error
+      // Others have reserved the rest of a budget, and may leave some of it.
+      const isReserved = error instanceof AppError && error.code === 'BUDGET_SPENT' && !error.isPermanent
+      throw isLocked || isReserved ? new JobYields({ until: clock.now() + pauseMs }) : error
     })
     if (answer.metadata?.stopped) throw conflict('The turn was stopped by a person.')
   }

@@ -11,6 +11,17 @@ export function promptTokens({ prompt, tools }: Pick<CallOptions, 'prompt' | 'to
   return Math.ceil(JSON.stringify([prompt, tools]).length / charactersPerToken)
 }
 
+/** Tokens of an answer that is reserved for, unless its call limits them. */
+const reservedOutput = 1000
+
+/** What a call may use, for its reservation. */
+export function estimateOf(options: CallOptions, price: ModelPrice | undefined) {
+  const input = promptTokens(options)
+  const output = options.maxOutputTokens ?? reservedOutput
+  const cost = price === undefined ? 0 : costOf({ input, cached: 0, cacheWrite: 0, output }, price)
+  return { tokens: input + output, cost }
+}
+
 /** Services may report anything. */
 function whole(tokens: number | undefined): number {
   return tokens !== undefined && tokens > 0 && tokens < 1e9 ? Math.round(tokens) : 0

@@ -1,3 +1,4 @@
+import type { StoredSettings } from '#features/agents/settings.service.ts'
 import type { AnswerPart, CallOptions, Parts } from '#models/language-model/language-model.ts'
 import type { Provider } from '#models/providers/provider.ts'
 import type { Actor } from '#platform/actor.ts'
@@ -7,8 +8,9 @@ import { timestamp } from '#platform/clock.ts'
 import { invalid } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
+import { createBudgets } from './budgets.service.ts'
 import type { ReportedUsage } from './count-call.ts'
-import { createCallCount } from './count-call.ts'
+import { createCallCount, estimateOf } from './count-call.ts'
 import type { ModelPrice } from './money.ts'
 import { dollarsOf } from './money.ts'
 import type { UsageCounts, UsageDatabase } from './usage.repository.ts'
@@ -20,6 +22,7 @@ interface Metered {
   agentId: string
   provider: Provider
   model: string
+  settings: StoredSettings
 }
 
 /** Begins a call; `report` is called with each usage that the service reports. */
@@ -35,6 +38,7 @@ interface Dependencies {
 }
 
 export function createUsageService({ platform, modelPrices, metrics, clock, log }: Dependencies) {
+  const budgets = createBudgets({ platform, clock })
   type Counted = ReturnType<ReturnType<typeof createCallCount>['counted']>
 
   /** An answer is not lost because it was not counted. */
@@ -54,15 +58,19 @@ export function createUsageService({ platform, modelPrices, metrics, clock, log 
   }
 
   return {
-    /** Counts the calls of models in one turn of the current actor. */
-    meter(metered: Metered) {
-      const by = authorOf(currentActor.getStore() ?? anonymous)
+    /** Counts the calls of models in one turn of the current actor. Throws BUDGET_SPENT, as each call may. */
+    async meter(metered: Metered) {
+      const actor = currentActor.getStore() ?? anonymous
+      const by = authorOf(actor)
+      const limits = await budgets.of(metered.agentId, metered.settings, actor)
+      await budgets.reserve(limits, { tokens: 0, cost: 0 })
       const price = modelPrices[`${metered.provider}/${metered.model}`] ?? modelPrices[metered.model]
       let turns = 1
       let spent: number | undefined = 0
       return {
         stream(options: CallOptions, start: StartCall): Parts<AnswerPart> {
           return async take => {
+            const held = limits.length > 0 ? await budgets.reserve(limits, estimateOf(options, price)) : []
             const call = createCallCount()
             try {
               await start(call.report)(part => {
@@ -78,6 +86,12 @@ export function createUsageService({ platform, modelPrices, metrics, clock, log 
               const of = turns
               turns = 0
               await add(metered, by, of, counted)
+              const { tokens, estimated } = counted
+              await budgets
+                .settle(held, { tokens: tokens.input + tokens.output + estimated, cost: cost ?? 0 })
+                .catch(error =>
+                  log.error({ err: error, agentId: metered.agentId }, 'a reservation was not settled'),
+                )
             }
           }
         },
@@ -103,7 +117,7 @@ export function createUsageService({ platform, modelPrices, metrics, clock, log 
 }
 
 export type UsageService = ReturnType<typeof createUsageService>
-export type Meter = ReturnType<UsageService['meter']>
+export type Meter = Awaited<ReturnType<UsageService['meter']>>
 
 type Author = ReturnType<typeof authorOf>
 

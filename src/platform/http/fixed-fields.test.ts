@@ -60,6 +60,13 @@ const resources: Record<string, [made: object, change: object, ...fixed: string[
     'disabled_reason',
     'created_at',
   ],
+  '/admins': [
+    { email: 'bo@example.com', role: 'admin' },
+    { monthly_tokens: 1000 },
+    'email',
+    'role',
+    'created_at',
+  ],
   '/keys': [
     { name: 'K', role: 'chat' },
     { name: 'L' },
@@ -95,7 +102,11 @@ let count = 0
 async function made(below: string): Promise<{ path: string; read: Resource }> {
   const [given] = resources[below] ?? [{}]
   count += 1
-  const body = 'name' in given ? { ...given, name: `${given.name}${count}` } : given
+  const body = {
+    ...given,
+    ...('name' in given && { name: `${given.name}${count}` }),
+    ...('email' in given && { email: `${count}${given.email}` }),
+  }
   let path = agent
   if (below !== '') {
     const { status, body: answer } = await app.call<Resource & { data?: Resource }>('POST', agent + below, {
@@ -107,12 +118,12 @@ async function made(below: string): Promise<{ path: string; read: Resource }> {
   return { path, read: await readAt(path) }
 }
 
-/** Keys and conversations are read in their list alone. */
+/** Keys, people and conversations are read in their lists alone. */
 async function readAt(path: string): Promise<Resource> {
   const { body } = await app.call<Resource & { data?: Resource }>('GET', path)
   if (body.id !== undefined || body.data !== undefined) return body.data ?? body
   const { body: list } = await app.call<Record<string, Resource[]>>('GET', path.replace(/\/[^/]+$/, ''))
-  const rows = list.keys ?? list.conversations ?? []
+  const rows = list.keys ?? list.admins ?? list.conversations ?? []
   return rows.find(({ id }) => path.endsWith(id)) ?? body
 }
 

@@ -1,4 +1,4 @@
-import { integerOrNull, partOf, since, text, textOrNull } from '#platform/columns.ts'
+import { bigintOrNull, integerOrNull, partOf, since, text, textOrNull } from '#platform/columns.ts'
 import { declarePlatformTables } from './table-set.ts'
 
 /** Roles of people. */
@@ -15,6 +15,9 @@ export const accessTables = declarePlatformTables({
       agent_created_at: textOrNull,
       /** 1 if it comes from the person's groups at the identity provider, and goes with them. */
       by_groups: since('0027-sign-in', integerOrNull),
+      /** What the person may spend on the agent in a month; dollars as a decimal. */
+      monthly_tokens: since('0036-usage', bigintOrNull),
+      monthly_usd: since('0036-usage', textOrNull),
     },
     agent: 'agent_id',
     indexes: {

@@ -17,6 +17,8 @@ export const channelTables = declareAgentTables({
       last_message_at: text,
       /** By which WhatsApp knows a person also where it hides their number. */
       user_id: since('0022-channel-edits', textOrNull),
+      /** When the budget begins anew that the person was told to be spent. */
+      told_until: since('0036-usage', textOrNull),
     },
     together: { address: ['channel', 'address'] },
   },

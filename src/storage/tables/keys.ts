@@ -1,4 +1,4 @@
-import { integerOrNull, text, textOrNull, unique } from '#platform/columns.ts'
+import { bigintOrNull, integerOrNull, since, text, textOrNull, unique } from '#platform/columns.ts'
 import { declarePlatformTables } from './table-set.ts'
 
 /** API keys: of agents, and of people where there is no agent. */
@@ -26,6 +26,9 @@ export const keyTables = declarePlatformTables({
       expires_at: textOrNull,
       last_used_at: textOrNull,
       revoked_at: textOrNull,
+      /** What may be spent with it in a month; dollars as a decimal. */
+      monthly_tokens: since('0036-usage', bigintOrNull),
+      monthly_usd: since('0036-usage', textOrNull),
     },
     agent: 'agent_id',
     indexes: { agent: ['agent_id'], creator: ['creator'] },

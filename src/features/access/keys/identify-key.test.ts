@@ -26,7 +26,14 @@ const row = {
     previous_hash: null,
     previous_until: null,
   },
-  ...{ created_at: '', expires_at: null, last_used_at: null, revoked_at: null },
+  ...{
+    created_at: '',
+    expires_at: null,
+    last_used_at: null,
+    revoked_at: null,
+    monthly_tokens: null,
+    monthly_usd: null,
+  },
 } satisfies KeyRow
 
 const findByHash = vi.fn<KeysRepository['findByHash']>()

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { monthlyBudget } from '#platform/http/monthly-budget.ts'
 import { orNull } from '#platform/own-schemas.ts'
 import { roles } from '../policy.ts'
 
@@ -23,6 +24,7 @@ const settings = {
       }),
     ),
   ),
+  ...monthlyBudget,
 }
 
 const agentRole = Type.Enum(['chat', 'viewer', 'admin'])
@@ -64,6 +66,8 @@ export const keySchema = Type.Object(
     role: orNull(Type.String()),
     agents: orNull(Type.Array(Type.String())),
     rate_per_minute: orNull(Type.Integer()),
+    monthly_tokens: orNull(Type.Integer()),
+    monthly_usd: orNull(Type.String()),
     hint: Type.String({ description: 'The last four characters of the key.' }),
     creator: Type.String({
       description: 'E-mail address of the person whose rights bound those of the key.',

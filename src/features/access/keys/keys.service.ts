@@ -44,11 +44,13 @@ export function createKeysService({
 
   /** The columns of what a body says. Throws VALIDATION_ERROR for an end in the past, or an agent out of reach. */
   async function columnsOf(changes: KeyChanges, by: Asked, former?: KeyRow) {
-    const { name, role, rate_per_minute, expires_at, agents } = changes
+    const { name, role, rate_per_minute, expires_at, agents, monthly_tokens, monthly_usd } = changes
     await requireReach(access, agents ?? [], by)
     const columns = {
       ...(name !== undefined && { name }),
       ...(rate_per_minute !== undefined && { rate_per_minute }),
+      ...(monthly_tokens !== undefined && { monthly_tokens }),
+      ...(monthly_usd !== undefined && { monthly_usd }),
       ...(role !== undefined && { role }),
       ...(expires_at !== undefined && { expires_at: expires_at && endOf(expires_at, former, clock) }),
       ...(agents !== undefined && { agents: agents && JSON.stringify(agents) }),
@@ -77,6 +79,7 @@ export function createKeysService({
       const { key, ...secret } = secretFor(agent_id)
       const row: KeyRow = {
         ...{ role: null, agents: null, rate_per_minute: null, expires_at: null },
+        ...{ monthly_tokens: null, monthly_usd: null },
         ...{ previous_hash: null, previous_until: null, last_used_at: null, revoked_at: null },
         ...{ id: ids.record(), agent_id, creator: creatorOf(by), created_at: timestamp(clock), ...secret },
         name: input.name,

@@ -277,13 +277,13 @@ function callsOf(
 }
 
 export function createTurnPlanner(needs: Dependencies) {
-  /** Throws CONFLICT for an agent that is not active, and what the choice of a model may throw. */
+  /** Throws CONFLICT for an agent that is not active, and what budgets and the choice of a model may throw. */
   async function plan(agentId: string, options: PlanOptions): Promise<TurnPlan> {
     const { name, status, settings, credentials } = await needs.settings.profileOf(agentId)
     if (status !== 'active')
       throw conflict(`This agent is ${status} and does not answer. Set its status to active first.`)
     const chosen = await needs.models.resolve({ settings, credentials, requested: options.model })
-    const meter = needs.usage.meter({ agentId, provider: chosen.provider, model: chosen.id })
+    const meter = await needs.usage.meter({ agentId, settings, provider: chosen.provider, model: chosen.id })
     const form = await formFor(needs, options, chosen.provider)
     const own = { agentName: name, instructions: options.instructions ?? settings.system_prompt }
     return {

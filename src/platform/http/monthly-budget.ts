@@ -1,0 +1,23 @@
+import { Type } from 'typebox'
+import { orNull } from '../own-schemas.ts'
+
+/** What may be spent on models in a month; null for no limit. */
+export const monthlyBudget = {
+  monthly_tokens: Type.Optional(
+    orNull(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000_000_000,
+        description: 'Tokens that may be used in a calendar month (UTC).',
+      }),
+    ),
+  ),
+  monthly_usd: Type.Optional(
+    orNull(
+      Type.String({
+        pattern: '^\\d{1,6}(\\.\\d{1,6})?$',
+        description: 'US dollars that may be spent in a calendar month (UTC), such as 12.50.',
+      }),
+    ),
+  ),
+}
