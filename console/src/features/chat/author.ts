@@ -1,4 +1,8 @@
-import type { text } from './text.ts'
+import { useQuery } from '@tanstack/react-query'
+import { callerQuery } from '#console/api/caller.ts'
+import { useText } from '#console/i18n/text.ts'
+import { useAgent } from '#console/shell/agent.tsx'
+import { text } from './text.ts'
 
 interface Authored {
   id: string
@@ -17,4 +21,12 @@ export function authorOf(
   if (kind === 'key') return t.byKey
   if (kind === 'anonymous') return caller === undefined ? undefined : t.byNoUser
   return kind === 'channel' ? name.slice(0, 1).toUpperCase() + name.slice(1) : name || author
+}
+
+/** Whether the caller may name and rate this: admins all, others who chat their own. */
+export function useMayAct(authored: Authored): boolean {
+  const t = useText(text)
+  const agent = useAgent()
+  const caller = useQuery(callerQuery).data?.user?.email
+  return agent.may('change') || (agent.may('talk') && authorOf(authored, caller, t) === undefined)
 }

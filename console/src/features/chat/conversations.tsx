@@ -1,20 +1,29 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useEffect, useId, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { callerQuery } from '#console/api/caller.ts'
 import { send } from '#console/api/client.ts'
-import { invalidate, useRows } from '#console/api/query.ts'
+import { parseExact } from '#console/api/exact-json.ts'
+import { invalidate, useChange, useRows } from '#console/api/query.ts'
 import { createStore, useStore } from '#console/api/store.ts'
 import { frameText } from '#console/i18n/frame-text.ts'
 import { useText } from '#console/i18n/text.ts'
 import { useAgent } from '#console/shell/agent.tsx'
 import { Button, LinkButton } from '#console/ui/button.tsx'
 import { Problem } from '#console/ui/empty.tsx'
+import { Menu } from '#console/ui/menu.tsx'
 import { Time } from '#console/ui/time.tsx'
-import { undoable } from '#console/ui/toast.tsx'
-import { authorOf } from './author.ts'
+import { toast, toastError, undoable } from '#console/ui/toast.tsx'
+import { authorOf, useMayAct } from './author.ts'
 import type { Conversation } from './requests.ts'
-import { chatOf, deleteConversation, listConversations } from './requests.ts'
+import {
+  chatOf,
+  deleteConversation,
+  exportOf,
+  importConversation,
+  listConversations,
+  renameConversation,
+} from './requests.ts'
 import { text } from './text.ts'
 
 /** Conversations that are gone for the person, though their deletion can still be undone. */
@@ -55,9 +64,12 @@ export function Conversations({ chosen }: { chosen: string | undefined }) {
   return (
     <>
       {agent.may('talk') && (
-        <LinkButton to={`${agent.home}/chat`} search={{ write: 1 }} icon="plus">
-          {t.newConversation}
-        </LinkButton>
+        <div className="begin">
+          <LinkButton to={`${agent.home}/chat`} search={{ write: 1 }} icon="plus">
+            {t.newConversation}
+          </LinkButton>
+          {agent.may('change') && <ImportButton />}
+        </div>
       )}
       <input
         type="search"
@@ -115,6 +127,19 @@ function Row({ conversation, isChosen }: { conversation: Conversation; isChosen:
     })
   }
 
+  const [isRenaming, setRenaming] = useState(false)
+  const mayRename = useMayAct(conversation)
+  if (isRenaming)
+    return (
+      <li>
+        <Rename conversation={conversation} onDone={() => setRenaming(false)} />
+      </li>
+    )
+  const download = (format: 'md' | 'json') => () =>
+    Object.assign(document.createElement('a'), {
+      href: exportOf(chat, conversation.id, format),
+      download: '',
+    }).click()
   return (
     <li>
       <Link
@@ -129,15 +154,101 @@ function Row({ conversation, isChosen }: { conversation: Conversation; isChosen:
           {author !== undefined && <> · {t.by(author.slice(0, 100))}</>}
         </small>
       </Link>
-      {agent.may('change') && (
-        <Button
-          kind="quiet"
-          icon="trash"
-          className="remove"
-          label={t.removeNamed(title.slice(0, 80))}
-          onClick={remove}
-        />
-      )}
+      <Menu
+        button={{ kind: 'quiet', icon: 'more', className: 'more', label: t.actionsOf(title.slice(0, 80)) }}
+        items={[
+          mayRename && { label: t.rename, icon: 'edit', run: () => setRenaming(true) },
+          { label: t.exportMarkdown, icon: 'download', run: download('md') },
+          { label: t.exportJson, icon: 'download', run: download('json') },
+          agent.may('change') && { label: t.remove, icon: 'trash', isDangerous: true, run: remove },
+        ]}
+      />
     </li>
   )
+}
+
+/** Characters, as the service has it. */
+const maxTitle = 200
+
+/** The name of a conversation as a field: Enter or leaving it saves, Escape does not. */
+function Rename({ conversation: { id, title }, onDone }: { conversation: Conversation; onDone(): void }) {
+  const t = useText(text)
+  const chat = chatOf(useAgent())
+  const rename = useChange(renameConversation(chat, id), { changes: [`${chat}/conversations`] })
+  const field = useRef<HTMLInputElement>(null)
+  const [typed, setTyped] = useState(title)
+  useEffect(() => field.current?.select(), [])
+  function save() {
+    const name = typed.trim()
+    if (rename.isPending) return
+    if (name === '' || name === title) onDone()
+    else rename.mutate(name, { onError: toastError, onSettled: onDone })
+  }
+  return (
+    <form
+      onSubmit={event => {
+        event.preventDefault()
+        save()
+      }}
+    >
+      <input
+        ref={field}
+        className="input"
+        aria-label={t.renameNamed(title.slice(0, 80))}
+        maxLength={maxTitle}
+        value={typed}
+        onChange={({ target }) => setTyped(target.value)}
+        onBlur={save}
+        onKeyDown={event => {
+          if (event.key !== 'Escape') return
+          event.preventDefault()
+          onDone()
+        }}
+      />
+    </form>
+  )
+}
+
+/** Makes a conversation of a file that an export gave, and opens it. */
+function ImportButton() {
+  const t = useText(text)
+  const agent = useAgent()
+  const chat = chatOf(agent)
+  const navigate = useNavigate()
+  const input = useRef<HTMLInputElement>(null)
+
+  async function take(file: File) {
+    const body = readJson(await file.text())
+    if (body === undefined) throw new Error(t.notJson(file.name.slice(0, 80)))
+    const { id } = await send(importConversation(chat, body), { isShown: false })
+    await invalidate([`${chat}/conversations`])
+    toast(t.imported)
+    await navigate({ to: `${agent.home}/chat`, search: { conversation: id } })
+  }
+
+  return (
+    <>
+      <Button kind="quiet" icon="upload" label={t.import} onClick={() => input.current?.click()} />
+      <input
+        ref={input}
+        type="file"
+        hidden
+        accept=".json"
+        aria-label={t.import}
+        onChange={({ target }) => {
+          const [file] = target.files ?? []
+          if (file) take(file).catch(toastError)
+          target.value = ''
+        }}
+      />
+    </>
+  )
+}
+
+function readJson(written: string): unknown {
+  try {
+    return parseExact(written)
+  } catch {
+    return undefined
+  }
 }

@@ -13,6 +13,7 @@ import { Time } from '#console/ui/time.tsx'
 import { stepsOf } from './answer.ts'
 import { authorOf } from './author.ts'
 import { parseBlocks } from './blocks.ts'
+import { Feedback } from './feedback.tsx'
 import { Files } from './files.tsx'
 import { hostsOf } from './links.ts'
 import { KnownHosts, Markdown } from './markdown.tsx'
@@ -121,6 +122,7 @@ function StoredAnswer({ message, onCite, onAgain, isGrowing }: MessageProps) {
             </Button>
           )}
           {content !== '' && <CopyButton text={() => content} label={t.copy} />}
+          <Feedback message={message} />
         </div>
       )}
     </Answered>

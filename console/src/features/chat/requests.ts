@@ -1,12 +1,14 @@
 import type { Static } from 'typebox'
 import type { ApiRequest } from '#console/api/request.ts'
-import { exact, get, path, post, remove } from '#console/api/request.ts'
+import { addressOf, exact, get, path, post, put, remove } from '#console/api/request.ts'
 import type { Agent } from '#console/shell/agent.tsx'
 import type { Approval, decidedSchema } from '#features/chat/approvals.schema.ts'
 import type {
   Attachment,
   ChatMessage,
   Conversation,
+  createdConversationSchema,
+  FeedbackChange,
   modelSchema,
   NewMessage,
 } from '#features/chat/chat.schema.ts'
@@ -17,7 +19,7 @@ export type Message = ChatMessage
 export type Passage = NonNullable<NonNullable<Message['metadata']>['passages']>[number]
 export type ToolCall = NonNullable<Message['toolCalls']>[number]
 export type ToolResult = NonNullable<Message['toolResults']>[number]
-export type { Approval, Attachment, ChatFile, Conversation }
+export type { Approval, Attachment, ChatFile, Conversation, FeedbackChange }
 
 /** The path of an agent's chat, which begins those of its conversations, messages and models. */
 export const chatOf = (agent: Pick<Agent, 'api'>) => `${agent.api}/chat`
@@ -33,7 +35,17 @@ export interface ConversationFilters {
 
 export const listConversations = (chat: string, filters: ConversationFilters = {}) =>
   get<{ conversations: Conversation[] }>(`${chat}/conversations`, { ...filters })
-export const deleteConversation = (chat: string, id: string) => remove(`${chat}/conversations/${path`${id}`}`)
+export const conversationPath = (chat: string, id: string) => `${chat}/conversations/${path`${id}`}`
+export const renameConversation = (chat: string, id: string) => (title: string) =>
+  put<Conversation>(conversationPath(chat, id), { body: { title } })
+/** An address that downloads it. */
+export const exportOf = (chat: string, id: string, format: 'md' | 'json') =>
+  addressOf(get(`${conversationPath(chat, id)}/export`, { format }))
+export const importConversation = (chat: string, body: unknown) =>
+  post<Static<typeof createdConversationSchema>>(`${chat}/conversations/import`, { body })
+export const rateMessage = (chat: string, id: string) => (body: FeedbackChange) =>
+  put<Message>(`${chat}/messages/${path`${id}`}/feedback`, { body })
+export const deleteConversation = (chat: string, id: string) => remove(conversationPath(chat, id))
 
 export const listMessages = (chat: string, conversationId: string, before?: string) =>
   get<{ messages: Message[]; meta: { hasMore: boolean } }>(chat, { conversationId, limit: pageSize, before })
