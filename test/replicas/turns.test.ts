@@ -2,18 +2,29 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ChatModel } from '../support/chat-model.ts'
 import { heldStream, startChatModel } from '../support/chat-model.ts'
+import type { MessageList } from '../support/chat-stage.ts'
+import { scaled, seededRandom } from '../support/endurance.ts'
+import { openaiText } from '../support/model-server.ts'
 import { openStream } from '../support/open-stream.ts'
 import type { ReplicaSet } from '../support/replica-set.ts'
 import { startReplicas } from '../support/replica-set.ts'
+import { readTurn } from '../support/turn-reader.ts'
 
 const chat = '/api/agents/default/chat'
+
+const limits = {
+  LEASE_SECONDS: '5',
+  RATE_LIMIT_GENERAL: '0',
+  RATE_LIMIT_CHAT: '0',
+  CONVERSATIONS_MAX: '1000',
+}
 
 let model: ChatModel
 let replicas: ReplicaSet
 
 beforeAll(async () => {
   model = await startChatModel()
-  const environment = { ...model.environment, DEV_USER: 'dev@example.com', LEASE_SECONDS: '5' }
+  const environment = { ...model.environment, DEV_USER: 'dev@example.com', ...limits }
   replicas = await startReplicas(2, environment)
 })
 
@@ -33,4 +44,59 @@ it('are stopped through any of them', async () => {
   expect((await answer.rest()).at(-1)).toMatchObject({ type: 'message_complete' })
   const turn = await replicas.at(1).call('GET', `${chat}/conversations/${start?.conversationId}/turn`)
   expect(turn.body).toEqual({ turn: null })
+})
+
+interface Accepted {
+  turn: { id: string; events: string }
+  userMessage: { conversationId: string }
+}
+
+async function begin(at: number, content: string): Promise<Accepted> {
+  const body = { content, autoRag: false, background: true }
+  const answer = await replicas.at(at).call<Accepted>('POST', chat, { body })
+  expect(answer.status).toBe(200)
+  return answer.body
+}
+
+async function storedIn({ userMessage }: Accepted): Promise<string | undefined> {
+  const path = `${chat}?conversationId=${userMessage.conversationId}`
+  return (await replicas.any().call<MessageList>('GET', path)).body.messages.at(-1)?.content
+}
+
+it(`in the background are read at any of them, by readers that are cut anywhere (${scaled(200)} turns)`, async () => {
+  const random = seededRandom(20_261_127)
+  const words = Array.from({ length: 60 }, (_, at) => ` ${at}é`)
+  const readings = Array.from({ length: scaled(200) }, async (_, n) => {
+    model.next({ stream: openaiText(...words) })
+    const accepted = await begin(n, `Turn ${n}`)
+    let cuts = 10
+    const cutAfter = () => {
+      cuts -= 1
+      return cuts < 0 ? undefined : Math.floor(random() * 500)
+    }
+    return {
+      accepted,
+      ...(await readTurn(() => `${replicas.any().url}${accepted.turn.events}`, { cutAfter })),
+    }
+  })
+  for (const { accepted, events, ids, text } of await Promise.all(readings)) {
+    expect(text).toBe(await storedIn(accepted))
+    expect(ids).toEqual(events.map((_, index) => `${accepted.turn.id}.${index + 1}`))
+    expect(events.filter(({ type }) => type === 'message_complete')).toHaveLength(1)
+  }
+})
+
+it('in the background go on at another when theirs is killed', async () => {
+  const held = heldStream(['Lost'])
+  model.next(held.reply, { stream: openaiText('Found.') })
+  const accepted = await begin(0, 'Go')
+  const reading = readTurn(() => `${replicas.any().url}${accepted.turn.events}`)
+  await held.begun
+  // Whichever runs it: the turn goes on with the next question to the model.
+  await replicas.at(0).kill()
+  await replicas.replace(0)
+  await replicas.at(1).kill()
+  await replicas.replace(1)
+  expect((await reading).text).toBe('Found.')
+  expect(await storedIn(accepted)).toBe('Found.')
 })

@@ -468,6 +468,11 @@ export const additions = [
     why: 'A client that comes back learns what runs in a conversation.',
   },
   {
+    route: 'GET /api/agents/{id}/chat/turns/{turnId}/events',
+    area: 'chat',
+    why: 'A client that comes back reads an answer from where it left.',
+  },
+  {
     route: 'POST /api/agents/{id}/chat/turns/{turnId}/stop',
     area: 'chat',
     why: 'A person stops an answer that they no longer want.',

@@ -114,6 +114,7 @@ const lines = {
     GET /api/agents/:id/chat/conversations +chat
     GET /api/agents/:id/chat/conversations/:conversationId/turn +chat
     GET /api/agents/:id/chat/conversations/:conversationId/export +chat
+    GET /api/agents/:id/chat/turns/:turnId/events +chat
     GET /api/agents/:id/chat +chat
     GET /api/agents/:id/mcp/endpoint +chat
     GET /api/agents/:id/mcp/endpoint/mcp +chat

@@ -6,6 +6,7 @@ import { buildApp } from '#test/support/build-app.ts'
 import type { ChatModel } from '#test/support/chat-model.ts'
 import { heldStream, startChatModel } from '#test/support/chat-model.ts'
 import type { TurnBody } from '#test/support/chat-stage.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { followChanges } from '#test/support/follow-changes.ts'
 import type { Gateway } from '#test/support/gateway.ts'
 import { startGateway } from '#test/support/gateway.ts'
@@ -193,6 +194,7 @@ describe.each(confined)('the role chat, of %s', who => {
       ['POST', `/approvals/${toolCallId}`, { approved: false }],
       ['GET', `/conversations/${conversationId}/turn`],
       ['POST', `/turns/${answerId}/stop`],
+      ['GET', `/turns/${answerId}/events`],
     ]
     const before = model.questions().length
     for (const [method, path, body] of asked) {
@@ -271,6 +273,36 @@ it('stops its own turns, and those of others if it is an admin', async () => {
     expect((await call('owner', 'DELETE', `${chat}/conversations/${conversationId}`)).status).toBe(200)
 })
 
+it('reads its own turns in the background, and no others; a reader who loses the role reads no more', async () => {
+  const keys = `/api/agents/${agentId}/keys`
+  const { id, headers } = await makeKey(keys, 'owner', { role: 'chat' })
+  callers.reader = headers
+  const held = heldStream(['One'], [' two'])
+  onTestFinished(held.open)
+  model.next(held.reply)
+  const body = { content: 'Count', background: true, autoRag: false }
+  const begun = await call<{ turn: { events: string }; userMessage: { conversationId: string } }>(
+    ...(['reader', 'POST', chat, body] as const),
+  )
+  const { events } = begun.body.turn
+  for (const who of ['ada', 'bob', 'personal key'])
+    expect(await call(who, 'GET', events)).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } })
+  const other = `/api/agents/${await makeAgent(app, { headers: callers.owner ?? {} })}`
+  const elsewhere = events.replace(`/api/agents/${agentId}`, other)
+  expect(await call('owner', 'GET', elsewhere)).toMatchObject({ status: 404 })
+  await call('owner', 'DELETE', other)
+  await held.begun
+  const response = await fetch(`${url}${events}`, { headers })
+  const text = response.text()
+  expect((await call('owner', 'DELETE', `${keys}/${id}`)).status).toBe(200)
+  expect(await text).toMatch(/"type":"error","message":"[^"]*","code":"(FORBIDDEN|UNAUTHORIZED)"\}\n\n$/)
+  held.open()
+  const { conversationId } = begun.body.userMessage
+  await eventually(async () =>
+    expect((await call('owner', 'DELETE', `${chat}/conversations/${conversationId}`)).status).toBe(200),
+  )
+})
+
 it('no other route on an agent is open to it: a new one needs its cases above', () => {
   const open = app.routes.filter(
     ({ method, url, config }) => config.chat && method !== 'HEAD' && url.startsWith('/api/agents'),
@@ -286,6 +318,7 @@ it('no other route on an agent is open to it: a new one needs its cases above', 
     'GET /chat/conversations/:conversationId/turn',
     'GET /chat/files/:fileId',
     'GET /chat/models',
+    'GET /chat/turns/:turnId/events',
     'GET /events',
     'POST /chat',
     'POST /chat/approvals/:toolCallId',

@@ -45,3 +45,6 @@ export function originOf({
     ...(contactId !== undefined && { contact_id: contactId }),
   }
 }
+
+/** The type of changes by which readers of a turn learn that there is more; clients that follow the agent don't get it. */
+export const eventsChange = 'turn_events'

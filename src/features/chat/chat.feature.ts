@@ -20,6 +20,9 @@ import type { TurnPlanner } from './answering/turn-planner.ts'
 import { answerAlone, createTurnPlanner } from './answering/turn-planner.ts'
 import { registerApprovalRoutes } from './approvals.routes.ts'
 import { createApprovalsService } from './approvals.service.ts'
+import { createBackgroundTurns, turnJobName } from './background/background-turns.ts'
+import { createRemoveTurnsJob, createTurnJob, removeTurnsJobName } from './background/turn.job.ts'
+import { createTurnEvents } from './background/turn-events.ts'
 import { chatEvents } from './chat.events.ts'
 import { registerCatalogueRoutes, registerChatRoutes } from './chat.routes.ts'
 import { maxAttachments, messageLength } from './chat.schema.ts'
@@ -105,7 +108,10 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   const running = createRunning()
   const giveTitle = createTitles({ ...infrastructure, planner, running })
   const answering = createAnswering({ store, running, giveTitle, clock, log })
-  const turns = createTurnsService({ running, changes, clock })
+  const background = createBackgroundTurns({ ...infrastructure, starts })
+  const turns = createTurnsService({ running, changes, background, clock })
+  const stopping = new AbortController()
+  const events = createTurnEvents({ changes, callerSignal, stopping: stopping.signal })
   const answerOnce = createAnswerOnce({ ...infrastructure, conversations, questions, answering })
   const statusOf = async (agentId: string) => (await settings.profileOf(agentId)).status
   const approvals = createApprovalsService({ lock, toolsFor: toolsOf, statusOf, clock, log })
@@ -123,17 +129,26 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
     answerAlone: (...question) => answerAlone(planner, ...question),
     shorten: result => truncateResult(result, keptCharacters),
     routes(app) {
-      registerChatRoutes(app, { questions, answering, callerSignal, files, maxUploadBytes })
+      registerChatRoutes(app, {
+        ...{ questions, answering, callerSignal, background, events, files, maxUploadBytes },
+      })
       registerFileRoutes(app, { files, maxUploadBytes })
       registerCatalogueRoutes(app, { modelsOf, toolsOf })
       registerApprovalRoutes(app, approvals)
       registerConversationRoutes(app, conversations, starts)
       registerTransferRoutes(app, { conversations, importConversation, maxUploadBytes })
       registerMessageRoutes(app, conversations, createFeedback({ transact, clock }))
-      registerTurnRoutes(app, turns)
+      registerTurnRoutes(app, turns, events)
     },
-    jobs: { [removeUnusedJobName]: createRemoveUnusedJob(infrastructure) },
+    jobs: {
+      [removeUnusedJobName]: createRemoveUnusedJob(infrastructure),
+      [turnJobName]: createTurnJob({ ...infrastructure, questions, answering, lock }),
+      [removeTurnsJobName]: createRemoveTurnsJob(infrastructure),
+    },
     events: chatEvents,
-    drain: running.close,
+    drain: graceMs => {
+      stopping.abort()
+      return running.close(graceMs)
+    },
   }
 }

@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import type { ToolsOf } from '#features/collect-tools.ts'
 import type { ToolTurn } from '#models/tools/tool-turn.ts'
+import { invalid } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import { fitting } from '#platform/http/lists/list-large.ts'
@@ -15,7 +16,11 @@ import type { Question } from './answering/question.ts'
 import type { Questions } from './answering/questions.ts'
 import type { Comment } from './answering/stream-answer.ts'
 import { streamAnswer } from './answering/stream-answer.ts'
+import type { BackgroundTurns } from './background/background-turns.ts'
+import type { TurnEvents } from './background/turn-events.ts'
+import type { NewMessage, TurnOptions } from './chat.schema.ts'
 import {
+  acceptedSchema,
   answerSchema,
   messageForm,
   modelSchema,
@@ -37,12 +42,14 @@ const messagePath = Type.Object({ id: Type.String(), messageId: Type.String() })
 const anyTurn: ToolTurn = { conversationId: '', isOutsider: false, report() {} }
 
 /** The answer is JSON or, if the body sets `stream`, server-sent events. */
-const answerResponse = { 200: answerSchema }
+const answerResponse = { 200: Type.Union([answerSchema, acceptedSchema]) }
 
 interface Dependencies {
   questions: Questions
   answering: Answering
   callerSignal: SignalOf
+  background: Pick<BackgroundTurns, 'accept'>
+  events: Pick<TurnEvents, 'send'>
   files: ChatFiles
   maxUploadBytes: number
 }
@@ -51,28 +58,8 @@ const limits = { area: 'chat', access: 'chatter', limit: 'chat' } as const
 const config = { ...limits, soldAs: '/chat', audit: 'exempt', chat: true } as const
 
 export function registerChatRoutes(app: App, needs: Dependencies): void {
-  const { questions, answering, callerSignal } = needs
-
-  /** Watches from the start whether the caller goes away, since accepting a question may take a while. */
-  async function deliver(
-    drafting: Promise<Draft>,
-    stream: boolean | undefined,
-    [request, reply]: [FastifyRequest, FastifyReply],
-  ) {
-    const caller = callerSignal(request, reply)
-    const question = await acceptedBehindGate(drafting, request)
-    if (!stream) {
-      const { evictedConversationId } = question
-      return reply.send({ ...(await answering.answer(question, caller)), evictedConversationId })
-    }
-    const events = openEventStream(reply)
-    const send = (event: StreamEvent | Comment) => {
-      if (typeof event === 'object' && event.type === 'error') request.gate?.after('failed')
-      events.send(event)
-    }
-    void streamAnswer(answering, question, caller, send).then(events.end)
-    return reply
-  }
+  const { questions } = needs
+  const deliver = createDeliver(needs)
 
   // In a scope of its own, so that all other routes refuse forms.
   void app.register((scope: App, _options, done) => {
@@ -95,7 +82,7 @@ export function registerChatRoutes(app: App, needs: Dependencies): void {
         event: streamEventSchema,
       },
       handler: (request, reply) =>
-        deliver(questions.draftNew(request.params.id, request.body, askerOf(request)), request.body.stream, [
+        deliver(() => questions.draftNew(request.params.id, request.body, askerOf(request)), request.body, [
           request,
           reply,
         ]),
@@ -118,10 +105,55 @@ export function registerChatRoutes(app: App, needs: Dependencies): void {
     },
     handler: (request, reply) => {
       const { id, messageId } = request.params
-      const drafting = questions.draftAgain(id, messageId, request.body, askerOf(request))
-      return deliver(drafting, request.body.stream, [request, reply])
+      const draft = () => questions.draftAgain(id, messageId, request.body, askerOf(request))
+      return deliver(draft, request.body, [request, reply])
     },
   })
+}
+
+function createDeliver({ answering, callerSignal, background, events }: Dependencies) {
+  /** Such a turn is read by its events, of which this request has the first. */
+  async function deliverInBackground(
+    draft: () => Promise<Draft>,
+    options: NewMessage | TurnOptions,
+    [request, reply]: [FastifyRequest, FastifyReply],
+  ) {
+    if (request.gate !== undefined)
+      throw invalid('background', 'is not possible for calls that are paid: leave it out')
+    const { agent } = request
+    const { row, ...accepted } = await background.accept(agent, draft(), askerOf(request), options)
+    if (options.stream) {
+      events.send(request, reply, row.id)
+      return reply
+    }
+    const path = `/api/agents/${agent.agentId}/chat/turns/${row.id}/events`
+    return reply.send({ ...accepted, turn: { id: row.id, status: row.status, events: path } })
+  }
+
+  /** Watches from the start whether the caller goes away, since accepting a question may take a while. */
+  return async (
+    draft: () => Promise<Draft>,
+    options: NewMessage | TurnOptions,
+    [request, reply]: [FastifyRequest, FastifyReply],
+  ) => {
+    const { stream, background, clientMessageId, on_busy } = options
+    if (background) return deliverInBackground(draft, options, [request, reply])
+    if (clientMessageId !== undefined) throw invalid('clientMessageId', 'needs `background: true`')
+    if (on_busy !== undefined) throw invalid('on_busy', 'needs `background: true`')
+    const caller = callerSignal(request, reply)
+    const question = await acceptedBehindGate(draft(), request)
+    if (!stream) {
+      const { evictedConversationId } = question
+      return reply.send({ ...(await answering.answer(question, caller)), evictedConversationId })
+    }
+    const sent = openEventStream(reply)
+    const send = (event: StreamEvent | Comment) => {
+      if (typeof event === 'object' && event.type === 'error') request.gate?.after('failed')
+      sent.send(event)
+    }
+    void streamAnswer(answering, question, caller, send).then(sent.end)
+    return reply
+  }
 }
 
 /** A gate is passed while the conversation is locked, so that no request passes it for a question that must be refused. */

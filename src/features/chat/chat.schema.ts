@@ -201,6 +201,28 @@ const turnOptions = {
   ),
 }
 
+const backgroundOptions = {
+  background: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'The turn goes on when the request ends. Read it at chat/turns/{turnId}/events.',
+    }),
+  ),
+  clientMessageId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description:
+        'Your own id of the message. Sent again within 24 hours, it joins its turn. Needs `background`.',
+    }),
+  ),
+  on_busy: Type.Optional(
+    Type.Enum(['reject', 'queue'], {
+      description: 'While another turn runs: answer 409 (default), or wait for it. Needs `background`.',
+    }),
+  ),
+}
+
 /** Characters; about 25,000 tokens. */
 export const messageLength = 100_000
 
@@ -222,6 +244,7 @@ export const newMessageSchema = Type.Object(
       }),
     ),
     ...turnOptions,
+    ...backgroundOptions,
     attachments: Type.Optional(
       Type.Array(Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) }), {
         maxItems: maxAttachments,
@@ -247,7 +270,7 @@ export const messageForm = Type.Object({
   ),
 })
 
-export const regenerateSchema = Type.Object(turnOptions)
+export const regenerateSchema = Type.Object({ ...turnOptions, ...backgroundOptions })
 export type TurnOptions = Static<typeof regenerateSchema>
 
 export const evictedConversationId = Type.String({
@@ -257,6 +280,17 @@ export const evictedConversationId = Type.String({
 export const answerSchema = Type.Object({
   userMessage: messageSchema,
   assistantMessage: messageSchema,
+  evictedConversationId: Type.Optional(evictedConversationId),
+})
+
+/** Of a turn in the background. */
+export const acceptedSchema = Type.Object({
+  userMessage: messageSchema,
+  turn: Type.Object({
+    id: Type.String(),
+    status: Type.Enum(['queued', 'running', 'stopping', 'ended']),
+    events: Type.String({ description: 'The path of its events.' }),
+  }),
   evictedConversationId: Type.Optional(evictedConversationId),
 })
 

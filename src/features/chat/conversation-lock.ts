@@ -77,7 +77,7 @@ export function createConversationLock({ clock, holder, leaseMs }: Dependencies)
 
 export type ConversationLock = ReturnType<typeof createConversationLock>
 
-function conversationLocked(): AppError {
+export function conversationLocked(): AppError {
   return new AppError(
     'CONVERSATION_LOCKED',
     'This conversation is being processed. Wait for the answer, or abort it by closing its request.',

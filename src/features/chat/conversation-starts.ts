@@ -105,6 +105,14 @@ export function createConversationStarts(needs: Dependencies) {
       return { ...conversation, ...stored }
     },
 
+    /** Within the caller's transaction: a new conversation for a message that is stored later. */
+    prepare: (
+      transaction: Kysely<AgentTables>,
+      outbox: Outbox<ChatEvents>,
+      conversation: Omit<Conversation, 'messageCount'>,
+      owner: Owner,
+    ): Promise<Evicted> => store(transaction, outbox, { ...conversation, messageCount: 0 }, owner),
+
     /**
      * Within the caller's transaction: a new conversation for a message that is stored next. It is locked, and already
      * counts the message. `id` is one that no conversation has, or undefined for a fresh one.

@@ -75,6 +75,10 @@ export const streamEventSchema = Type.Union(
       ),
     }),
     ...turnEvents,
+    event('content_reset', 'ContentResetEvent', {
+      index: Type.Integer({ description: 'Deltas from this index on are void; the next one has it again.' }),
+      content: Type.String({ description: 'What stays: all content so far.' }),
+    }),
     event('message_complete', 'MessageCompleteEvent', {
       assistantMessageId: Type.String(),
       toolCalls: orNull(Type.Array(toolCallSchema)),

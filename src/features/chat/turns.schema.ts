@@ -7,7 +7,9 @@ const id = Type.String()
 const turnSchema = Type.Object(
   {
     id,
-    status: Type.Enum(['running']),
+    status: Type.Enum(['running', 'queued', 'stopping'], {
+      description: '`queued`: it has not begun yet. `stopping`: it was stopped, and has not ended yet.',
+    }),
     since: Type.String({ format: 'date-time' }),
     started_by: Type.String({ description: 'The author, such as `person:ada@example.com`.' }),
   },

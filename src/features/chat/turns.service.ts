@@ -4,10 +4,14 @@ import type { ChangeFeed } from '#platform/change-feed.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, notFound } from '#platform/errors.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Running } from './answering/running.ts'
+import type { BackgroundTurns } from './background/background-turns.ts'
+import { findTurn, hasEnded, moveTurn, openTurns } from './background/turns.repository.ts'
 import { hasConversation } from './conversations.repository.ts'
 import { findMessage } from './messages.repository.ts'
 import { authorsIn, sightOf } from './reach.ts'
+import type { MarkedTurn } from './turns.repository.ts'
 import { findMarked } from './turns.repository.ts'
 import type { CurrentTurn, StoppedTurn } from './turns.schema.ts'
 
@@ -17,11 +21,12 @@ const stopMs = { longest: 2_000, pause: 50 }
 interface Dependencies {
   running: Pick<Running, 'stop'>
   changes: Pick<ChangeFeed, 'call' | 'onCall'>
+  background: Pick<BackgroundTurns, 'withdraw'>
   clock: Clock
 }
 
 /** The turns of conversations, wherever they run. */
-export function createTurnsService({ running, changes, clock }: Dependencies) {
+export function createTurnsService({ running, changes, background, clock }: Dependencies) {
   changes.onCall(turnId => void running.stop(turnId))
 
   /** Throws NOT_FOUND for a conversation that the caller can't see. */
@@ -31,12 +36,30 @@ export function createTurnsService({ running, changes, clock }: Dependencies) {
     if (turn?.isRunning) return { id: turn.id, status: 'running', since: turn.since, started_by: turn.by }
     if (turn === undefined && !(await hasConversation(db, conversationId, sightOf(caller))))
       throw notFound('Conversation')
-    return null
+    const [open] = await openTurns(db, conversationId)
+    if (open === undefined) return null
+    const { id, status, started_by, started_at, created_at } = open
+    return { id, status: status as CurrentTurn['status'], since: started_at ?? created_at, started_by }
   }
 
   async function answerOf(caller: FastifyRequest, turnId: string) {
     const message = await findMessage(caller.agent.db, turnId, sightOf(caller))
     return message?.role === 'assistant' ? message : undefined
+  }
+
+  /** Ends a turn that runs anywhere; false if it takes long. */
+  async function ended(
+    { agentId }: AgentHandle,
+    turnId: string,
+    look: () => Promise<MarkedTurn | undefined>,
+  ) {
+    changes.call(agentId, turnId)
+    for (const since = performance.now(); performance.now() - since < stopMs.longest; ) {
+      await running.stop(turnId)
+      if (!(await look())?.isRunning) return true
+      await delay(stopMs.pause)
+    }
+    return false
   }
 
   return {
@@ -49,16 +72,16 @@ export function createTurnsService({ running, changes, clock }: Dependencies) {
     async stop(caller: FastifyRequest, turnId: string): Promise<StoppedTurn> {
       const { agent } = caller
       const look = () => findMarked(agent.db, { turnId }, sightOf(caller), timestamp(clock))
-      let turn = await look()
-      const by = turn?.by ?? (await answerOf(caller, turnId))?.created_by
+      const turn = await look()
+      const row = await findTurn(agent.db, turnId, sightOf(caller))
+      const by = turn?.by ?? row?.started_by ?? (await answerOf(caller, turnId))?.created_by
       if (by === undefined) throw notFound('Turn')
       if (!caller.isAdmin && !authorsIn(caller).includes(by)) throw startedByAnother()
-      if (turn?.isRunning) changes.call(agent.agentId, turnId)
-      for (const since = performance.now(); turn?.isRunning; turn = await look()) {
-        await running.stop(turnId)
-        if (performance.now() - since > stopMs.longest) return { id: turnId, status: 'stopping' }
-        await delay(stopMs.pause)
-      }
+      if (await background.withdraw(agent, turnId)) return { id: turnId, status: 'stopped' }
+      // If no process runs it now, the next that does ends it.
+      const isMarked = await moveTurn(agent.db, turnId, ['running', 'stopping'], { status: 'stopping' })
+      if (turn?.isRunning && !(await ended(agent, turnId, look))) return { id: turnId, status: 'stopping' }
+      if (isMarked && !(await hasEnded(agent.db, turnId))) return { id: turnId, status: 'stopping' }
       const isStopped = (await answerOf(caller, turnId))?.metadata?.stopped === true
       return { id: turnId, status: isStopped ? 'stopped' : 'ended' }
     },

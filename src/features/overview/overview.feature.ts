@@ -1,4 +1,5 @@
 import type { AgentsFeature } from '#features/agents/agents.feature.ts'
+import { eventsChange } from '#features/chat/chat.events.ts'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
@@ -14,6 +15,7 @@ export function createOverview(
   { callerSignal, maySee: maySeeConversation }: Pick<AgentsFeature & ChatFeature, 'callerSignal' | 'maySee'>,
 ): Feature {
   const maySee: MaySee = (request, { type, id }) => {
+    if (type === eventsChange) return false
     if (!request.isChatOnly) return true
     if (!inConversations.includes(type)) return false
     // Without an id, any may have changed, also one of its own.

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { AppError } from '#platform/errors.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { putApprovals } from '../approvals.repository.ts'
@@ -56,9 +57,10 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
     },
 
     /** Stores the answer as it will stay and unlocks the conversation; false if the lock is lost. */
-    finish(question: Question, message: PutMessage | undefined): Promise<boolean> {
+    finish(question: Question, message: PutMessage | undefined, error?: AppError): Promise<boolean> {
       return transact(question.agent, async (transaction, outbox) => {
         if (!(await lock.release(transaction, question.lock, endOf(question, message)))) return false
+        await question.recording?.end(transaction, outbox, { assistantMessage: message, error })
         if (message === undefined) return true
         await write(transaction, outbox, question, message)
         const { id, conversationId, createdAt } = message

@@ -15,7 +15,7 @@ import type { GiveTitle } from './give-title.ts'
 import type { Question } from './question.ts'
 import type { Running } from './running.ts'
 import { TurnStopped } from './running.ts'
-import type { PlannedOutcome } from './turn-planner.ts'
+import type { PlannedOutcome, PlannedState, Recording } from './turn-planner.ts'
 
 /** How a question ended. `assistantMessage` is what was said and stored, if anything was. */
 export interface Answered {
@@ -64,17 +64,11 @@ export function createAnswering(needs: Dependencies) {
       emit(event)
     }
     const end = await question
-      .turn(
-        record,
-        ending.signal,
-        recording && {
-          from: recording.from,
-          record: state => recording.record({ ...state, steps: recorder.steps() }),
-        },
-      )
+      .turn(record, ending.signal, recordingOf(question, recorder))
       .catch(cause => turnThatNeverBegan(cause, ending.signal))
-    await checkpointer.stop()
-    if (!hasLock) return { assistantMessage: undefined, error: lockWasLost() }
+    await Promise.all([checkpointer.stop(), recording?.settle()])
+    if (!hasLock)
+      return { assistantMessage: undefined, error: lockWasLost(), ...(recording && { isSuspended: true }) }
     if (recording && end.end.kind === 'aborted' && isProcessEnding(ending.signal.reason))
       return { assistantMessage: undefined, error: undefined, isSuspended: true }
     return settle(needs, question, recorder, end, ending.signal)
@@ -86,9 +80,12 @@ export function createAnswering(needs: Dependencies) {
       attempt(question, emit, ending)
         .catch(async cause => {
           logFailure(log, question, cause)
+          const error = notStored(cause, ending.signal)
+          // Its job tries again.
+          if (question.recording) return { assistantMessage: undefined, error, isSuspended: true as const }
           // An answer that can't be stored must not keep the conversation locked; if this fails as well, the lease ends.
           await store.finish(question, undefined).catch(() => false)
-          return { assistantMessage: undefined, error: notStored(cause, ending.signal) }
+          return { assistantMessage: undefined, error }
         })
         .finally(() => question.agent.release())
     return running.run([client, question.agent.signal], work, question.turnId).then(answered => {
@@ -116,6 +113,14 @@ export function createAnswering(needs: Dependencies) {
   }
 }
 
+function recordingOf({ recording }: Question, recorder: AnswerRecorder): Recording<PlannedState> | undefined {
+  if (recording === undefined) return undefined
+  return {
+    from: recording.from,
+    record: state => recording.record({ ...state, steps: recorder.steps() }),
+  }
+}
+
 async function settle(
   { store, log }: Dependencies,
   question: Question,
@@ -132,6 +137,7 @@ async function settle(
     !(await store.finish(
       question,
       isKept ? { ...message, sent: { passages: turnEnd.shown, steps: recorder.steps() } } : undefined,
+      error,
     ))
   )
     return { assistantMessage: undefined, error: lockWasLost() }

@@ -8,6 +8,7 @@ import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import type { Lock, TurnMark } from '../conversation-lock.repository.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
+import type { StoredMessage } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
 import type { Question } from './question.ts'
 import type { PlanOptions, TurnPlanner } from './turn-planner.ts'
@@ -20,12 +21,27 @@ export interface Draft extends AsyncDisposable {
   /** Locks the conversation that it continues, if there is one: nothing else can prevent its acceptance then. */
   hold(): Promise<void>
   /** Stores the question and locks its conversation. */
-  accept(): Promise<Question>
+  accept(how?: Accepting): Promise<Question>
+  /** Of the agent, when the question was checked. */
+  settings: StoredSettings
+  /** Where it would be accepted. Throws as `accept` does, except for a lock. */
+  find(transaction: Kysely<AgentTables>): Promise<Place>
+}
+
+interface Accepting {
+  /** A fresh one unless given. */
+  turnId?: string
+  /** A lock of the conversation that the new one replaces. */
+  held?: Lock | undefined
+  /** In the same transaction. */
+  also?(transaction: Kysely<AgentTables>, lock: Lock): Promise<void>
 }
 
 /** The conversation that a question continues; it begins one without. */
 interface Place {
   conversationId: string | undefined
+  /** If it is stored already. */
+  question?: StoredMessage
 }
 
 interface Stored
@@ -82,16 +98,21 @@ export function createDrafts({ agentDatabases, planner, lock, transact, ids }: D
         if (locked !== undefined) undo.defer(async () => void (await lock.release(agent.db, locked)))
       },
 
-      async accept() {
+      settings: plan.settings,
+      find,
+
+      async accept({ turnId = ids.record(), held: replaced, also } = {}) {
         const release = await slots.take(agentId)
-        const turnId = ids.record()
-        const { isFirst = false, ...accepted } = await transact(agent, async (transaction, outbox) =>
-          store(transaction, outbox, held?.found ?? (await find(transaction)), {
-            held: held?.locked,
+        const { isFirst = false, ...accepted } = await transact(agent, async (transaction, outbox) => {
+          const found = held?.found ?? (await find(transaction))
+          const stored = await store(transaction, outbox, found, {
+            held: replaced ?? held?.locked,
             settings: plan.settings,
             turn: { id: turnId, by: asker.author },
-          }),
-        ).finally(release)
+          })
+          await also?.(transaction, stored.lock)
+          return stored
+        }).finally(release)
         // From here on, the question has the agent and the lock.
         undo.move()
         const context = { agent, userMessage: accepted.userMessage, isFirst }

@@ -1,4 +1,10 @@
+import type { Kysely } from 'kysely'
+import type { AppError } from '#platform/errors.ts'
+import type { Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { ChatEvents } from '../chat.events.ts'
+import type { ChatMessage } from '../chat.schema.ts'
 import type { Lock } from '../conversation-lock.repository.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
@@ -30,7 +36,18 @@ export interface Question {
     recording?: Recording<PlannedState>,
   ): Promise<PlannedOutcome>
   /** Of a turn that goes on after its process has ended. */
-  recording?: Recording<RecordedTurn>
+  recording?: RecordedEnd
+}
+
+export interface RecordedEnd extends Recording<RecordedTurn> {
+  /** Called when nothing more will be emitted, before the end is stored. */
+  settle(): Promise<void>
+  /** Within the transaction that stores the end. */
+  end(
+    transaction: Kysely<AgentTables>,
+    outbox: Outbox<ChatEvents>,
+    answered: { assistantMessage: ChatMessage | undefined; error: AppError | undefined },
+  ): Promise<void>
 }
 
 /** A turn at rest, as JSON can hold it. */

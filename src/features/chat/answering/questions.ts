@@ -103,13 +103,13 @@ export function createQuestions(needs: Dependencies) {
     asker: Asker,
   ): Promise<Draft> {
     return draft({
-      ...{ agentId, asker, options: { ...options, autoRag: true } },
+      ...{ agentId, asker, options: { autoRag: true, ...options } },
       async find(transaction) {
         const message = await findMessage(transaction, messageId, asker.reach)
         if (message === undefined) throw notFound('Message')
-        return await questionOf(transaction, message)
+        return placeOf(await questionOf(transaction, message))
       },
-      store: async (transaction, _outbox, question, { held, turn }) => ({
+      store: async (transaction, _outbox, { question }, { held, turn }) => ({
         lock: await lock.acquire(transaction, question.conversationId, { held, turn }),
         userMessage: question,
       }),
@@ -143,12 +143,16 @@ async function questionOf(database: Kysely<AgentTables>, message: StoredMessage)
   return before
 }
 
-function userMessage(id: string, conversationId: string, content: string, createdAt: string) {
+function placeOf(question: StoredMessage) {
+  return { conversationId: question.conversationId, question }
+}
+
+export function userMessage(id: string, conversationId: string, content: string, createdAt: string) {
   return { id, role: 'user' as const, content, conversationId, toolCalls: null, toolResults: null, createdAt }
 }
 
 /** The first line of a conversation's first message, cut at a word. */
-function titleOf(content: string): string {
+export function titleOf(content: string): string {
   const line = content.trim().split(/\r?\n/)[0] ?? ''
   if (line.length <= titleCharacters) return line
   return `${cutEnd(line, titleCharacters).replace(/\s+\S*$/, '')}…`

@@ -14,17 +14,11 @@ export async function streamAnswer(
   client: AbortSignal,
   emit: (event: StreamEvent | Comment) => void,
 ): Promise<void> {
-  const { userMessage, model, turnId, evictedConversationId } = question
-  const { id: userMessageId, conversationId } = userMessage
   let isStarted = false
   const start = (passages: CitedPassage[]) => {
     if (isStarted) return
     isStarted = true
-    emit({
-      ...{ type: 'message_start', userMessageId, conversationId, model, turnId },
-      ...(evictedConversationId !== undefined && { evictedConversationId }),
-      ...(passages.length > 0 && { passages }),
-    })
+    emit(startOf(question, passages))
   }
   const pass = (event: TurnEvent) => {
     if (event.type === 'retrieved') start(event.passages)
@@ -36,6 +30,18 @@ export async function streamAnswer(
   else if (assistantMessage !== undefined) emit(completion(assistantMessage))
 }
 
-function completion({ id, toolCalls, toolResults }: ChatMessage): StreamEvent {
+export function startOf(
+  { userMessage, model, turnId, evictedConversationId }: Question,
+  passages: CitedPassage[],
+): StreamEvent {
+  const { id: userMessageId, conversationId } = userMessage
+  return {
+    ...{ type: 'message_start', userMessageId, conversationId, model, turnId },
+    ...(evictedConversationId !== undefined && { evictedConversationId }),
+    ...(passages.length > 0 && { passages }),
+  }
+}
+
+export function completion({ id, toolCalls, toolResults }: ChatMessage): StreamEvent {
   return { type: 'message_complete', assistantMessageId: id, toolCalls, toolResults }
 }

@@ -159,7 +159,7 @@ function requireContent({ body }: FastifyRequest): void {
 /** The fields of a form by their schemas: texts as they are, others as JSON; what is none, the schema refuses. */
 function valuesOf(fields: Readonly<Record<string, string>>): Record<string, unknown> {
   requireStorable(fields, 'body')
-  const properties: Record<string, { type?: unknown }> = newMessageSchema.properties
+  const properties = newMessageSchema.properties as Record<string, { type?: unknown }>
   return Object.fromEntries(
     Object.entries(fields).map(([name, text]) => [
       name,

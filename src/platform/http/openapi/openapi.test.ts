@@ -215,7 +215,9 @@ describe('the description of the service', () => {
     })
     // Ours, beside those of the specification.
     const specified = streamEvents.map(({ type }) => type)
-    expect(new Set(types)).toEqual(new Set([...specified, 'takeover_requested', 'content_replaced']))
+    expect(new Set(types)).toEqual(
+      new Set([...specified, 'takeover_requested', 'content_replaced', 'content_reset']),
+    )
   })
 
   it('says that a source is uploaded as a form, or named by a JSON body', () => {

@@ -1,0 +1,158 @@
+import type { Kysely } from 'kysely'
+import type { Actor } from '#platform/actor.ts'
+import { currentActor } from '#platform/actor.ts'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { conflict } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { Draft } from '../answering/draft.ts'
+import type { QuestionInput } from '../answering/questions.ts'
+import { titleOf, userMessage } from '../answering/questions.ts'
+import type { ChatEvents } from '../chat.events.ts'
+import type { ChatMessage, TurnOptions } from '../chat.schema.ts'
+import { listLocked } from '../conversation-lock.repository.ts'
+import { conversationLocked } from '../conversation-lock.ts'
+import type { ConversationStarts } from '../conversation-starts.ts'
+import { findMessage, toPublic } from '../messages.repository.ts'
+import type { Asker } from '../reach.ts'
+import type { TurnRow } from './turns.repository.ts'
+import {
+  findByClientId,
+  findTurn,
+  insertEvents,
+  insertTurn,
+  moveTurn,
+  openTurns,
+} from './turns.repository.ts'
+
+export const turnJobName = 'turn'
+export const turnJobKey = (turnId: string) => `turn:${turnId}`
+
+/** Messages that may wait in a conversation. */
+const maxQueued = 20
+
+export interface BackgroundOptions {
+  clientMessageId?: string
+  on_busy?: 'reject' | 'queue'
+}
+
+/** What a turn is about, as its row has it: a new message, or one that is stored. */
+export interface StoredQuestion {
+  message: ChatMessage
+  isNew: boolean
+  options: QuestionInput & TurnOptions
+  asker: Asker
+  actor: Actor | undefined
+}
+
+/** A turn that was accepted, now or by an earlier request. */
+export interface AcceptedTurn {
+  row: Pick<TurnRow, 'id' | 'status' | 'conversation_id'>
+  userMessage: ChatMessage
+  evictedConversationId?: string | undefined
+}
+
+interface Dependencies {
+  starts: Pick<ConversationStarts, 'prepare'>
+  transact: Transact<ChatEvents>
+  clock: Clock
+  ids: Ids
+}
+
+/** Accepts questions whose turns go on without their requests: each is a job, and the message is stored when its turn begins. */
+export function createBackgroundTurns({ starts, transact, clock, ids }: Dependencies) {
+  async function accept(
+    agent: AgentHandle,
+    drafting: Promise<Draft>,
+    asker: Asker,
+    options: QuestionInput & TurnOptions & BackgroundOptions,
+  ): Promise<AcceptedTurn> {
+    await using draft = await drafting
+    const { clientMessageId, on_busy, ...input } = options
+    const { author } = asker
+    return await transact(agent, async (transaction, outbox: Outbox<ChatEvents>) => {
+      const known = await joined(transaction, author, clientMessageId)
+      if (known !== undefined) return known
+      const { conversationId: current, question } = await draft.find(transaction)
+      const at = timestamp(clock)
+      const { content = '' } = input
+      if (current !== undefined) await requirePlace(transaction, current, on_busy, at)
+      const begun = { id: ids.record(), title: titleOf(content), created_by: author, createdAt: at }
+      const owner = { agentId: agent.agentId, settings: draft.settings }
+      const evicted = current === undefined ? await starts.prepare(transaction, outbox, begun, owner) : {}
+      const conversation_id = current ?? begun.id
+      const said = { ...userMessage(ids.record(), conversation_id, content, at), created_by: author }
+      const message = question === undefined ? said : toPublic(question)
+      const stored: StoredQuestion = {
+        ...{ message, isNew: question === undefined, asker, actor: currentActor.getStore() },
+        options: { ...input, conversationId: conversation_id },
+      }
+      const row = {
+        ...{ id: ids.record(), conversation_id, started_by: author, status: 'queued' },
+        ...{ client_message_id: clientMessageId ?? null, question: JSON.stringify(stored) },
+        ...{ lock_token: null, run: 0, state: null, created_at: at, started_at: null, ended_at: null },
+      }
+      await insertTurn(transaction, row)
+      await outbox.add({ name: turnJobName, payload: row.id, key: turnJobKey(row.id) })
+      return { row, userMessage: message, ...evicted }
+    })
+  }
+
+  return {
+    accept,
+
+    /** Ends a turn that has not begun; false if it has. */
+    withdraw: (agent: AgentHandle, turnId: string): Promise<boolean> =>
+      transact(agent, async (transaction, outbox) => {
+        const row = await findTurn(transaction, turnId)
+        if (row?.status !== 'queued') return false
+        const { message: withdrawn } = JSON.parse(row.question) as StoredQuestion
+        const ended = { status: 'ended', question: endedQuestion(withdrawn.id), ended_at: timestamp(clock) }
+        await moveTurn(transaction, turnId, ['queued'], ended)
+        await outbox.cancel(turnJobKey(turnId))
+        const message = 'The message was withdrawn: its turn was stopped before it had begun.'
+        const events = JSON.stringify({ type: 'error', message, code: 'CONFLICT' })
+        await insertEvents(transaction, { turn_id: turnId, last: 1, events })
+        return true
+      }),
+  }
+}
+
+export type BackgroundTurns = ReturnType<typeof createBackgroundTurns>
+
+/** Of a turn that has ended: its message is stored. */
+export function endedQuestion(id: string): string {
+  return JSON.stringify({ message: { id } })
+}
+
+/** Throws CONVERSATION_LOCKED, or CONFLICT if too many wait. */
+async function requirePlace(
+  transaction: Kysely<AgentTables>,
+  conversationId: string,
+  onBusy: BackgroundOptions['on_busy'],
+  now: string,
+): Promise<void> {
+  const open = await openTurns(transaction, conversationId)
+  const [isLocked] = await listLocked(transaction, now, conversationId)
+  if (onBusy !== 'queue' && (isLocked || open.length > 0)) throw conversationLocked()
+  if (open.filter(({ status }) => status === 'queued').length >= maxQueued)
+    throw conflict(
+      `${maxQueued} messages wait in this conversation already. Send more once they are answered.`,
+    )
+}
+
+/** The turn that the same message has begun before. */
+async function joined(database: Kysely<AgentTables>, author: string, clientId: string | undefined) {
+  const row = clientId === undefined ? undefined : await findByClientId(database, author, clientId)
+  if (row === undefined) return undefined
+  const { message } = JSON.parse(row.question) as StoredQuestion
+  const stored = await findMessage(database, message.id)
+  if (stored === undefined && row.ended_at !== null)
+    throw conflict(
+      'This message was sent before, and was withdrawn or deleted since. Send it with another clientMessageId.',
+    )
+  return { row, userMessage: stored === undefined ? message : toPublic(stored) }
+}

@@ -1,0 +1,101 @@
+import { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ChangeFeed } from '#platform/change-feed.ts'
+import { AppError } from '#platform/errors.ts'
+import { keepAliveMs } from '#platform/http/responses/sse.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { eventsChange } from '../chat.events.ts'
+import type { StreamEvent } from '../stream-events.schema.ts'
+import { hasEnded, readEvents } from './turns.repository.ts'
+
+/** How long a reader waits to look by itself, in milliseconds: at first, and at most. */
+const lookMs = { first: 250, most: 4_000 }
+
+interface Reading {
+  agent: AgentHandle
+  turnId: string
+  /** Number of the last event that the reader has had. */
+  after: number
+  changes: ChangeFeed
+  /** Ends the events; an AppError as its reason is the last of them. */
+  signal: AbortSignal
+  /** The last event of a turn whose events are no longer kept. */
+  last(): Promise<StreamEvent>
+}
+
+/** The events of a turn as text, those that are stored and those to come. Each is read when its reader has taken those before it. */
+export function followTurn(reading: Reading): Readable {
+  return Readable.from(eventsOf(reading), { objectMode: false })
+}
+
+async function* eventsOf({ agent, turnId, after, changes, signal, last }: Reading): AsyncGenerator<string> {
+  const follower = changes.follow(agent.agentId)
+  try {
+    let at = after
+    let pause = lookMs.first
+    let quietSince = performance.now()
+    while (!signal.aborted) {
+      const isOver = await hasEnded(agent.db, turnId)
+      const batches = await readEvents(agent.db, turnId, at)
+      for (const { last: number, events } of batches) {
+        yield textOf(turnId, number, events.split('\n'), at)
+        at = number
+      }
+      if (batches.length > 0) {
+        pause = lookMs.first
+        quietSince = performance.now()
+        continue
+      }
+      if (isOver) {
+        if (at === 0) yield `event: message\ndata: ${JSON.stringify(await last())}\n\n`
+        return
+      }
+      await changed(follower, turnId, { signal, pause })
+      pause = Math.min(2 * pause, lookMs.most)
+      if (performance.now() - quietSince < keepAliveMs) continue
+      yield ': keep-alive\n\n'
+      quietSince = performance.now()
+    }
+    const { reason } = signal
+    if (!(reason instanceof AppError)) return
+    const error = { type: 'error', message: reason.message, code: reason.code }
+    yield `event: message\ndata: ${JSON.stringify(error)}\n\n`
+  } finally {
+    follower.end()
+  }
+}
+
+function textOf(turnId: string, last: number, lines: readonly string[], after: number): string {
+  const first = last - lines.length + 1
+  return lines
+    .map((line, index) =>
+      first + index > after ? `id: ${turnId}.${first + index}\nevent: message\ndata: ${line}\n\n` : '',
+    )
+    .join('')
+}
+
+/** Resolves once there may be more: after a change of the turn, after the pause, or at the end of the reading. */
+async function changed(
+  follower: ReturnType<ChangeFeed['follow']>,
+  turnId: string,
+  { signal, pause }: { signal: AbortSignal; pause: number },
+): Promise<void> {
+  const ending = new AbortController()
+  const isOver = Promise.race([
+    delay(pause, true, { signal: ending.signal, ref: false }).catch(() => true),
+    new Promise<boolean>(resolve => {
+      if (signal.aborted) resolve(true)
+      signal.addEventListener('abort', () => resolve(true), { once: true, signal: ending.signal })
+    }),
+  ])
+  try {
+    for (;;) {
+      const changes = follower.take()
+      if (changes === 'missed' || changes.some(({ type, id }) => type === eventsChange && id === turnId))
+        return
+      if (await Promise.race([isOver, follower.changed().then(() => false)])) return
+    }
+  } finally {
+    ending.abort()
+  }
+}

@@ -1,0 +1,144 @@
+import type { Kysely } from 'kysely'
+import { inTransaction } from '#platform/transactions/transaction.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { StreamEvent } from '../stream-events.schema.ts'
+import { changeInRun, insertEvents } from './turns.repository.ts'
+
+type Database = Kysely<AgentTables>
+
+/** A batch is written once it has this many events, or after this time, in milliseconds. */
+const batch = { events: 64, ms: 200 }
+/** Bytes of a log; beyond them, it takes only what its readers need to end with the right text. */
+const maxBytes = 4 * 1024 * 1024
+
+interface Dependencies {
+  db: Database
+  turn: { id: string; run: number }
+  /** Number of the last event, bytes so far, and the index of the next delta. */
+  start: { last: number; bytes: number; deltas: number }
+  /** A batch was written. */
+  onWritten(): void
+  /** What can't be written, or no longer counts: another process runs the turn. */
+  onLost(error: unknown): void
+}
+
+interface TurnEnding {
+  content: string | undefined
+  ended_at: string
+  question: string
+}
+
+/** The events of one run of a turn, as its readers get them. Adjacent deltas become one. */
+export class TurnLog {
+  readonly #needs: Dependencies
+  #last: number
+  #bytes: number
+  #deltas: number
+  #pending: StreamEvent[] = []
+  #given = 0
+  #writing: Promise<void> = Promise.resolve()
+  #isWriting = false
+  #timer: NodeJS.Timeout | undefined
+  #writtenAt = 0
+
+  constructor(needs: Dependencies) {
+    this.#needs = needs
+    this.#last = needs.start.last
+    this.#bytes = needs.start.bytes
+    this.#deltas = needs.start.deltas
+  }
+
+  add(event: StreamEvent): void {
+    const before = this.#pending.at(-1)
+    this.#given += 1
+    if (event.type !== 'content_delta') this.#pending.push(this.#isFull() ? shortened(event) : event)
+    else if (before?.type === 'content_delta') before.delta += event.delta
+    else if (!this.#isFull()) {
+      this.#pending.push({ ...event, index: this.#deltas })
+      this.#deltas += 1
+    }
+    if (this.#given === batch.events) this.#unschedule()
+    this.#schedule()
+  }
+
+  /** Stores where the turn may go on, with all events so far. @param stateOf gets the index of the next delta. */
+  record(stateOf: (deltas: number) => string): Promise<void> {
+    return this.#write({ state: stateOf(this.#deltas) })
+  }
+
+  /** Writes all that was added; then nothing more is written but by `end`. */
+  async settle(): Promise<void> {
+    await this.#write().catch(() => {})
+    this.#unschedule()
+  }
+
+  /** Within a transaction: the last event, and the content that the readers should have by then. */
+  async end(transaction: Database, event: StreamEvent, { content, ...changes }: TurnEnding): Promise<void> {
+    if (!(await changeInRun(transaction, this.#needs.turn, { ...changes, status: 'ended', state: null })))
+      return
+    const isComplete = content === undefined || !this.#isFull()
+    const events: StreamEvent[] = isComplete
+      ? [event]
+      : [{ type: 'content_replaced', content }, shortened(event)]
+    const last = this.#last + events.length
+    await insertEvents(transaction, { turn_id: this.#needs.turn.id, last, events: linesOf(events) })
+  }
+
+  #isFull(): boolean {
+    return this.#bytes > maxBytes
+  }
+
+  #schedule(): void {
+    if (this.#pending.length === 0 || this.#timer !== undefined || this.#isWriting) return
+    const isFull = this.#given >= batch.events
+    const pause = isFull ? 0 : Math.max(0, batch.ms - (performance.now() - this.#writtenAt))
+    this.#timer = setTimeout(() => void this.#write().catch(() => {}), pause)
+  }
+
+  #unschedule(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  /** The events since the last call, numbered. */
+  #take() {
+    this.#unschedule()
+    const events = linesOf(this.#pending)
+    this.#last += this.#pending.length
+    this.#bytes += Buffer.byteLength(events)
+    this.#pending = []
+    this.#given = 0
+    return events === '' ? undefined : { turn_id: this.#needs.turn.id, last: this.#last, events }
+  }
+
+  /** Writes what was added and changes the row of the turn, after all that was written before. */
+  #write(changes: { state?: string } = {}): Promise<void> {
+    const { db, turn, onWritten, onLost } = this.#needs
+    const taken = this.#take()
+    this.#isWriting = true
+    const written = this.#writing.then(async () => {
+      await inTransaction(db, async transaction => {
+        if (!(await changeInRun(transaction, turn, changes))) throw new Error('another run has begun')
+        if (taken !== undefined) await insertEvents(transaction, taken)
+      })
+      this.#writtenAt = performance.now()
+      onWritten()
+    })
+    this.#writing = written.catch(onLost).finally(() => {
+      this.#isWriting = false
+      this.#schedule()
+    })
+    return written
+  }
+}
+
+function linesOf(events: readonly StreamEvent[]): string {
+  return events.map(event => JSON.stringify(event)).join('\n')
+}
+
+/** Without the results of tools, which the stored answer has. */
+function shortened(event: StreamEvent): StreamEvent {
+  if (event.type === 'message_complete') return { ...event, toolCalls: null, toolResults: null }
+  if (event.type === 'tool_result' && event.success) return { ...event, result: event.resultPreview }
+  return event
+}

@@ -1,0 +1,214 @@
+import type { CitedPassage } from '#models/language-model/passages.ts'
+import { currentActor } from '#platform/actor.ts'
+import type { ChangeFeed } from '#platform/change-feed.ts'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { AppError } from '#platform/errors.ts'
+import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
+import { JobAborted, JobYields } from '#platform/jobs/jobs.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { Answering } from '../answering/answering.ts'
+import type { RecordedEnd, RecordedTurn } from '../answering/question.ts'
+import type { Questions } from '../answering/questions.ts'
+import { TurnStopped } from '../answering/running.ts'
+import { completion, startOf } from '../answering/stream-answer.ts'
+import type { ChatEvents } from '../chat.events.ts'
+import { eventsChange } from '../chat.events.ts'
+import type { ConversationLock } from '../conversation-lock.ts'
+import { findMessage } from '../messages.repository.ts'
+import type { StreamEvent } from '../stream-events.schema.ts'
+import type { TurnEvent } from '../turn/turn.ts'
+import type { StoredQuestion } from './background-turns.ts'
+import { endedQuestion } from './background-turns.ts'
+import { TurnLog } from './turn-log.ts'
+import type { TurnRow } from './turns.repository.ts'
+import { beginRun, findTurn, openTurns, removeEnded, sizeOfLog } from './turns.repository.ts'
+
+/** Until a turn is looked at again whose conversation is in use, in milliseconds. */
+const busyMs = 300
+/** Until another process has taken the place of one that ends, in milliseconds. */
+const endingMs = 1_000
+/** How long events are kept after the end of their turn, and turns for repeated sends, in milliseconds. */
+const keptMs = { events: 10 * 60_000, turns: 24 * 3_600_000 }
+
+export const removeTurnsJobName = 'remove_turns'
+
+/** What the row of a turn has as its state. */
+interface StoredState {
+  recorded: RecordedTurn
+  /** Index of the next delta. */
+  deltas: number
+}
+
+interface Dependencies {
+  questions: Questions
+  answering: Pick<Answering, 'run'>
+  lock: ConversationLock
+  transact: Transact<ChatEvents>
+  changes: ChangeFeed
+  clock: Clock
+}
+
+/** Runs a turn, or goes on with it where an earlier run was recorded last. */
+export function createTurnJob(needs: Dependencies): JobHandler<AgentHandle> {
+  const { lock, transact, clock } = needs
+  return {
+    lane: 'turns',
+
+    async run(context) {
+      const { agent, payload } = context
+      const row = await findTurn(agent.db, String(payload))
+      if (row === undefined || row.status === 'ended') return
+      const busy = new JobYields({ until: clock.now() + busyMs })
+      const [first] = await openTurns(agent.db, row.conversation_id)
+      if (first?.id !== row.id) throw busy
+      const stored = JSON.parse(row.question) as StoredQuestion
+      await currentActor.run(stored.actor, runTurnOnce, needs, context, row).catch(error => {
+        throw error instanceof AppError && error.code === 'CONVERSATION_LOCKED' ? busy : error
+      })
+    },
+
+    /** The last event says so; what was said stays as it was stored. */
+    async onFailed({ agent, payload }, message) {
+      const turn = await findTurn(agent.db, String(payload))
+      if (turn === undefined) return
+      const { id, conversation_id: conversationId, lock_token: token } = turn
+      const error = new AppError('INTERNAL_ERROR', message)
+      await transact(agent, async (transaction, outbox) => {
+        const start = { ...(await sizeOfLog(transaction, id)), deltas: 0 }
+        const log = new TurnLog({ db: transaction, turn, start, onWritten() {}, onLost() {} })
+        await endOf(needs, log, turn)(transaction, outbox, { assistantMessage: undefined, error })
+        if (token !== null) await lock.release(transaction, { conversationId, token })
+      })
+      notify(needs, agent, id)
+    },
+  }
+}
+
+function notify({ changes }: Dependencies, { agentId }: AgentHandle, id: string): void {
+  if (changes.isFollowed(agentId)) changes.report(agentId, { type: eventsChange, id })
+}
+
+async function runTurnOnce(needs: Dependencies, context: JobContext<AgentHandle>, row: TurnRow) {
+  const { agent, signal } = context
+  const { question, run } = await take(needs, agent, row)
+  const { log, recording, lost, isBegun } = await attach(needs, context, { ...row, run })
+  let isStarted = isBegun
+  const start = (passages: CitedPassage[]) => {
+    if (!isStarted) log.add(startOf(question, passages))
+    isStarted = true
+  }
+  const emit = (event: TurnEvent) => {
+    if (event.type === 'retrieved') start(event.passages)
+    else if (event.type !== 'reading') log.add(event)
+  }
+  const settle = () => {
+    start([])
+    return log.settle()
+  }
+  const ending =
+    row.status === 'stopping' ? AbortSignal.abort(new TurnStopped()) : AbortSignal.any([signal, lost])
+  const { isSuspended, error } = await needs.answering.run(
+    { ...question, recording: { ...recording, settle } },
+    emit,
+    ending,
+  )
+  notify(needs, agent, row.id)
+  signal.throwIfAborted()
+  if (!isSuspended) return
+  if (error === undefined && !lost.aborted) throw new JobYields({ until: needs.clock.now() + endingMs })
+  throw error ?? lost.reason
+}
+
+/** Locks the conversation, and stores the message unless it is. */
+async function take({ questions, clock }: Dependencies, { agentId, db }: AgentHandle, row: TurnRow) {
+  const { message, isNew, options, asker } = JSON.parse(row.question) as StoredQuestion
+  const { lock_token: token, conversation_id: conversationId } = row
+  const isStored = !isNew || (await findMessage(db, message.id)) !== undefined
+  await using draft = await (isStored
+    ? questions.draftAgain(agentId, message.id, options, asker)
+    : questions.draftNew(agentId, { ...options, id: message.id }, asker))
+  let run: number | undefined
+  const question = await draft.accept({
+    turnId: row.id,
+    held: token === null ? undefined : { conversationId, token },
+    async also(transaction, lock) {
+      run = await beginRun(transaction, row.id, lock.token, timestamp(clock))
+      if (run === undefined) throw new JobAborted('cancelled')
+    },
+  })
+  return { question: { ...question, isNew }, run: run ?? 0 }
+}
+
+/** Gives the events to the log, and the log what it stores. */
+async function attach(
+  needs: Dependencies,
+  { agent, log: lines, progressed }: JobContext<AgentHandle>,
+  turn: TurnRow,
+) {
+  const state = turn.state === null ? undefined : (JSON.parse(turn.state) as StoredState)
+  const size = await sizeOfLog(agent.db, turn.id)
+  const isBegun = size.last > 0
+  const index = state?.deltas ?? 0
+  const lost = new AbortController()
+  const log = new TurnLog({
+    ...{ db: agent.db, turn, start: { ...size, deltas: index } },
+    onWritten: () => notify(needs, agent, turn.id),
+    onLost(error) {
+      lines.warn({ err: error, turnId: turn.id }, 'the events of a turn could not be stored')
+      lost.abort(new JobAborted('lease lost'))
+    },
+  })
+  if (isBegun) log.add({ type: 'content_reset', index, content: state?.recorded.turn.content ?? '' })
+  const recording: Omit<RecordedEnd, 'settle'> = {
+    from: state?.recorded,
+    async record(recorded) {
+      await log.record(deltas => JSON.stringify({ recorded, deltas } satisfies StoredState))
+      await progressed()
+    },
+    end: endOf(needs, log, turn),
+  }
+  return { log, recording, lost: lost.signal, isBegun }
+}
+
+/** Stores the end of a turn within the transaction that stores the answer. */
+function endOf({ clock }: Dependencies, log: TurnLog, { question }: TurnRow): RecordedEnd['end'] {
+  return async (transaction, outbox, { assistantMessage: answer, error }) => {
+    const { message } = JSON.parse(question) as StoredQuestion
+    await log.end(transaction, lastEvent(answer, error), {
+      content: answer?.content,
+      ended_at: timestamp(clock),
+      question: endedQuestion(message.id),
+    })
+    const runAt = clock.now() + keptMs.events
+    await outbox.add({ name: removeTurnsJobName, payload: null, key: removeTurnsJobName, runAt })
+  }
+}
+
+function lastEvent(
+  message: Parameters<typeof completion>[0] | undefined,
+  error: AppError | undefined,
+): StreamEvent {
+  if (error !== undefined) return { type: 'error', message: error.message, code: error.code }
+  if (message !== undefined) return completion(message)
+  return { type: 'error', message: 'The turn ended before there was an answer.', code: 'CONFLICT' }
+}
+
+/** Removes the events of turns, and turns, that are no longer kept. */
+export function createRemoveTurnsJob({ clock }: { clock: Clock }): JobHandler<AgentHandle> {
+  return {
+    lane: 'timers',
+    makesRoom: true,
+    async run({ agent }) {
+      const before = (ms: number) => new Date(clock.now() - ms).toISOString()
+      const kept = { eventsUntil: before(keptMs.events), turnsUntil: before(keptMs.turns) }
+      const { events, turns } = await inTransaction(agent.db, transaction => removeEnded(transaction, kept))
+      const due = [
+        ...(events === null ? [] : [Date.parse(events) + keptMs.events]),
+        ...(turns === null ? [] : [Date.parse(turns) + keptMs.turns]),
+      ]
+      if (due.length > 0) throw new JobYields({ until: Math.min(...due) })
+    },
+  }
+}

@@ -1,0 +1,155 @@
+import type { Kysely, Selectable } from 'kysely'
+import { sql } from 'kysely'
+import type { AgentTables } from '#storage/tables.ts'
+import { reachedConversations } from '../conversations.repository.ts'
+import type { Reach } from '../reach.ts'
+
+type Database = Kysely<AgentTables>
+export type TurnRow = Selectable<AgentTables['turns']>
+
+export type TurnStatus = 'queued' | 'running' | 'stopping' | 'ended'
+
+export function insertTurn(database: Database, row: Omit<TurnRow, 'sequence'>) {
+  return database.insertInto('turns').values(row).execute()
+}
+
+export function findTurn(database: Database, id: string, reach: Reach = 'all'): Promise<TurnRow | undefined> {
+  return database
+    .selectFrom('turns')
+    .selectAll()
+    .where('id', '=', id)
+    .$if(reach !== 'all', query =>
+      query.where('conversation_id', 'in', reachedConversations(database, reach).select('id')),
+    )
+    .executeTakeFirst()
+}
+
+export async function hasEnded(database: Database, id: string): Promise<boolean> {
+  const open = database.selectFrom('turns').select('id').where('id', '=', id).where('ended_at', 'is', null)
+  return (await open.executeTakeFirst()) === undefined
+}
+
+export function findByClientId(database: Database, started_by: string, clientId: string) {
+  return database
+    .selectFrom('turns')
+    .selectAll()
+    .where('started_by', '=', started_by)
+    .where('client_message_id', '=', clientId)
+    .executeTakeFirst()
+}
+
+/** The turns of a conversation that have not ended, in their order. */
+export function openTurns(database: Database, conversationId: string) {
+  return database
+    .selectFrom('turns')
+    .select(['id', 'status', 'started_by', 'created_at', 'started_at'])
+    .where('conversation_id', '=', conversationId)
+    .where('status', '!=', 'ended')
+    .orderBy('sequence')
+    .execute()
+}
+
+/** False if the turn has another status by now. */
+export async function moveTurn(
+  database: Database,
+  id: string,
+  from: readonly TurnStatus[],
+  changes: Partial<Omit<TurnRow, 'sequence' | 'id'>>,
+): Promise<boolean> {
+  const moved = await database
+    .updateTable('turns')
+    .set(changes)
+    .where('id', '=', id)
+    .where('status', 'in', from)
+    .returning('id')
+    .execute()
+  return moved.length > 0
+}
+
+/** Begins a run of the turn; undefined if it has ended. Its answer is the run's number. */
+export async function beginRun(
+  database: Database,
+  id: string,
+  lockToken: number,
+  now: string,
+): Promise<number | undefined> {
+  const row = await database
+    .updateTable('turns')
+    .set(({ eb, fn, val }) => ({
+      status: sql<string>`case when status = 'queued' then 'running' else status end`,
+      lock_token: lockToken,
+      started_at: fn.coalesce('started_at', val(now)),
+      run: eb('run', '+', 1),
+    }))
+    .where('id', '=', id)
+    .where('status', '!=', 'ended')
+    .returning('run')
+    .executeTakeFirst()
+  return row?.run
+}
+
+/** Changes the turn's row for one of its runs; false, and nothing is changed, once a later run has begun. */
+export async function changeInRun(
+  database: Database,
+  { id, run }: Pick<TurnRow, 'id' | 'run'>,
+  changes: Partial<Omit<TurnRow, 'sequence' | 'id' | 'run'>>,
+): Promise<boolean> {
+  const changed = await database
+    .updateTable('turns')
+    .set({ run, ...changes })
+    .where('id', '=', id)
+    .where('run', '=', run)
+    .where('status', '!=', 'ended')
+    .returning('id')
+    .execute()
+  return changed.length > 0
+}
+
+export function insertEvents(database: Database, batch: Selectable<AgentTables['turn_events']>) {
+  return database.insertInto('turn_events').values(batch).execute()
+}
+
+/** Batches that are read at a time. */
+const batchesAtOnce = 8
+
+export function readEvents(database: Database, turnId: string, after: number) {
+  return database
+    .selectFrom('turn_events')
+    .select(['last', 'events'])
+    .where('turn_id', '=', turnId)
+    .where('last', '>', after)
+    .orderBy('last')
+    .limit(batchesAtOnce)
+    .execute()
+}
+
+/** The number of the last event, and the bytes of all. */
+export async function sizeOfLog(database: Database, turnId: string) {
+  const { last, bytes } = await database
+    .selectFrom('turn_events')
+    .select(({ fn }) => [
+      fn.max<number | null>('last').as('last'),
+      sql<number | null>`sum(octet_length(events))`.as('bytes'),
+    ])
+    .where('turn_id', '=', turnId)
+    .executeTakeFirstOrThrow()
+  return { last: Number(last ?? 0), bytes: Number(bytes ?? 0) }
+}
+
+/** Deletes what is no longer kept. Returns when the next is due that is kept now; undefined if none is. Times are ISO 8601. */
+export async function removeEnded(
+  database: Database,
+  { eventsUntil, turnsUntil }: { eventsUntil: string; turnsUntil: string },
+): Promise<{ events: string | null; turns: string | null }> {
+  const ended = (until: string) =>
+    database.selectFrom('turns').select('id').where('ended_at', 'is not', null).where('ended_at', '<=', until)
+  await database.deleteFrom('turn_events').where('turn_id', 'in', ended(eventsUntil)).execute()
+  await database.deleteFrom('turns').where('id', 'in', ended(turnsUntil)).execute()
+  return await database
+    .selectFrom('turns')
+    .select(({ fn }) => [
+      fn.min<string | null>('ended_at').filterWhere('ended_at', '>', eventsUntil).as('events'),
+      fn.min<string | null>('ended_at').as('turns'),
+    ])
+    .executeTakeFirstOrThrow()
+}
