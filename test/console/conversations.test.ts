@@ -80,10 +80,10 @@ it('an answer is rated, with a comment, by keyboard', async () => {
   await good.click()
   await expect.poll(rated).toMatchObject({ rating: 1 })
   await page.getByText('Rated as good').waitFor()
-  expect(await good.getAttribute('aria-pressed')).toBe('true')
+  await expect.poll(() => good.getAttribute('aria-pressed')).toBe('true')
   await good.click()
   await expect.poll(rated).toBeUndefined()
-  expect(await good.getAttribute('aria-pressed')).toBe('false')
+  await expect.poll(() => good.getAttribute('aria-pressed')).toBe('false')
 })
 
 it('a conversation is exported, and imported as another', async () => {

@@ -13,6 +13,9 @@ function cached<Format>(make: (language: string) => Format): () => Format {
 
 const plain = cached(key => new Intl.NumberFormat(key))
 const percentage = cached(key => new Intl.NumberFormat(key, { style: 'percent', maximumFractionDigits: 0 }))
+const dollars = cached(
+  key => new Intl.NumberFormat(key, { style: 'currency', currency: 'USD', maximumFractionDigits: 4 }),
+)
 const exact = cached(key => new Intl.DateTimeFormat(key, { dateStyle: 'medium', timeStyle: 'short' }))
 const clock = cached(key => new Intl.DateTimeFormat(key, { timeStyle: 'short' }))
 const relative = cached(key => new Intl.RelativeTimeFormat(key, { numeric: 'auto' }))
@@ -22,6 +25,8 @@ const bytesOf = (unit: string) =>
 const units = (['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const).map(unit => bytesOf(unit))
 
 export const formatNumber = (value: number) => plain().format(value)
+/** An amount in US dollars as the service writes it, such as 0.0125. */
+export const formatDollars = (amount: string) => dollars().format(Number(amount))
 /** `value` from 0 to 1. */
 export const formatShare = (value: number) => percentage().format(value)
 export const formatList = (values: readonly string[]) => list().format(values)

@@ -9,12 +9,14 @@ import { confirm } from '#console/ui/confirm.tsx'
 import { Empty } from '#console/ui/empty.tsx'
 import { Heading } from '#console/ui/heading.tsx'
 import { List } from '#console/ui/list.tsx'
+import { Menu } from '#console/ui/menu.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
+import { BudgetForm } from './budget-form.tsx'
 import { PersonForm } from './person-form.tsx'
 import type { AdminEntry } from './requests.ts'
-import { addAdmin, listAdmins, removeAdmin } from './requests.ts'
-import { text } from './text.ts'
+import { addAdmin, changeAdmin, listAdmins, removeAdmin } from './requests.ts'
+import { budgetIn, text } from './text.ts'
 
 /** The people who have a role on the agent. */
 export function Admins() {
@@ -23,6 +25,7 @@ export function Admins() {
   const admins = `${agent.api}/admins`
   const me = useQuery(callerQuery).data?.user?.email
   const rows = useRows<AdminEntry>(listAdmins(admins), 'admins')
+  const [bounded, setBounded] = useState<AdminEntry>()
   const [isAdding, setAdding] = useState(false)
   const options = { changes: [admins, '/api/auth/agents'] }
   const removal = useChange(removeAdmin(admins), options)
@@ -60,6 +63,7 @@ export function Admins() {
             ),
           },
           { title: t.role, cell: ({ role }) => t.roles[role] },
+          { title: t.budget, cell: entry => budgetIn(entry, t) },
           { title: t.since, cell: ({ created_at }) => <Time at={created_at} /> },
           {
             title: t.actions,
@@ -67,16 +71,26 @@ export function Admins() {
             isAtEnd: true,
             cell: entry =>
               agent.may('own') && (
-                <Button
-                  kind="quiet"
-                  icon="trash"
-                  label={t.removeOf(entry.email)}
-                  onClick={() => void remove(entry)}
+                <Menu
+                  button={{ kind: 'quiet', icon: 'more', label: t.actionsOf(entry.email) }}
+                  items={[
+                    { label: t.budget, icon: 'chart', run: () => setBounded(entry) },
+                    { label: t.remove, icon: 'trash', isDangerous: true, run: () => void remove(entry) },
+                  ]}
                 />
               ),
           },
         ]}
       />
+      {bounded && (
+        <BudgetForm
+          title={t.budgetOf(bounded.email)}
+          values={bounded}
+          requestOf={changeAdmin(admins, bounded.id)}
+          list={admins}
+          onClose={() => setBounded(undefined)}
+        />
+      )}
       {isAdding && (
         <PersonForm
           title={t.add}

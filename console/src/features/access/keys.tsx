@@ -15,9 +15,10 @@ import { ShownOnce } from '#console/ui/shown-once.tsx'
 import { Status } from '#console/ui/status.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toastError } from '#console/ui/toast.tsx'
+import { BudgetForm } from './budget-form.tsx'
 import type { Key } from './requests.ts'
-import { createKey, deleteKey, listKeys, rotateKey } from './requests.ts'
-import { roleField, text } from './text.ts'
+import { changeKey, createKey, deleteKey, listKeys, rotateKey } from './requests.ts'
+import { budgetFields, budgetIn, roleField, text } from './text.ts'
 
 const dayMs = 24 * 60 * 60_000
 const tones = { active: 'good', expired: 'plain', revoked: 'bad' } as const
@@ -27,6 +28,7 @@ export function Keys({ keys, isPersonal = false }: { keys: string; isPersonal?: 
   const t = useText(text)
   const rows = useRows<Key>(listKeys(keys), 'keys')
   const [isAdding, setAdding] = useState(false)
+  const [bounded, setBounded] = useState<Key>()
   const [rotated, setRotated] = useState<Key>()
   const [secret, setSecret] = useState<string>()
   const removal = useChange(deleteKey(keys), { changes: [keys] })
@@ -74,6 +76,7 @@ export function Keys({ keys, isPersonal = false }: { keys: string; isPersonal?: 
             title: t.expires,
             cell: ({ expires_at }) => (expires_at === null ? t.never : <Time at={expires_at} />),
           },
+          { title: t.budget, cell: key => budgetIn(key, t) },
           {
             title: t.lastUsed,
             cell: ({ last_used_at }) => (last_used_at === null ? t.notUsed : <Time at={last_used_at} />),
@@ -87,6 +90,7 @@ export function Keys({ keys, isPersonal = false }: { keys: string; isPersonal?: 
                 <Menu
                   button={{ kind: 'quiet', icon: 'more', label: t.actionsOf(key.name) }}
                   items={[
+                    { label: t.budget, icon: 'chart', run: () => setBounded(key) },
                     { label: t.rotate, icon: 'refresh', run: () => setRotated(key) },
                     { label: t.delete, icon: 'trash', isDangerous: true, run: () => void remove(key) },
                   ]}
@@ -98,6 +102,7 @@ export function Keys({ keys, isPersonal = false }: { keys: string; isPersonal?: 
       {isAdding && (
         <NewKey keys={keys} isPersonal={isPersonal} onClose={() => setAdding(false)} onSecret={setSecret} />
       )}
+      {bounded && <KeyBudget keys={keys} shown={bounded} onClose={() => setBounded(undefined)} />}
       {rotated && (
         <Rotation keys={keys} shown={rotated} onClose={() => setRotated(undefined)} onSecret={setSecret} />
       )}
@@ -110,6 +115,19 @@ export function Keys({ keys, isPersonal = false }: { keys: string; isPersonal?: 
         />
       )}
     </>
+  )
+}
+
+function KeyBudget({ keys, shown, onClose }: Omit<FormProps, 'onSecret'> & { shown: Key }) {
+  const t = useText(text)
+  return (
+    <BudgetForm
+      title={t.budgetOf(shown.name)}
+      values={shown}
+      requestOf={changeKey(keys, shown.id)}
+      list={keys}
+      onClose={onClose}
+    />
   )
 }
 
@@ -144,6 +162,7 @@ function NewKey({ keys, isPersonal, onClose, onSecret }: FormProps & { isPersona
         minimum: 1,
         maximum: 100_000,
       },
+      ...budgetFields(t),
     },
   }
   const bodyOf = ({ expires, here, ...body }: Values) => ({

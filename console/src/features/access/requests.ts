@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { get, path, post, remove } from '#console/api/request.ts'
+import { get, path, post, put, remove } from '#console/api/request.ts'
 import type { AdminEntry, addedAdminSchema } from '#features/access/access.schema.ts'
 import type { Key, keyWithSecretSchema } from '#features/access/keys/keys.schema.ts'
 import type {
@@ -16,6 +16,8 @@ type WithSecret = Static<typeof keyWithSecretSchema>
 export const listAdmins = (admins: string) => get<{ admins: AdminEntry[] }>(admins)
 export const addAdmin = (admins: string) => (body: object) =>
   post<Static<typeof addedAdminSchema>>(admins, { body })
+export const changeAdmin = (admins: string, id: string) => (body: object) =>
+  put<AdminEntry>(`${admins}${path`/${id}`}`, { body })
 export const removeAdmin = (admins: string) => (id: string) => remove(`${admins}${path`/${id}`}`)
 
 export const invitations = '/api/invitations'
@@ -26,6 +28,8 @@ export const withdraw = (id: string) => remove(`${invitations}${path`/${id}`}`)
 /** Keys of an agent, or of a person, by the path of their list. */
 export const listKeys = (keys: string) => get<{ keys: Key[] }>(keys)
 export const createKey = (keys: string) => (body: object) => post<WithSecret>(keys, { body })
+export const changeKey = (keys: string, id: string) => (body: object) =>
+  put<Key>(`${keys}${path`/${id}`}`, { body })
 export const rotateKey = (keys: string, id: string) => (body: object) =>
   post<WithSecret>(`${keys}${path`/${id}`}/rotate`, { body })
 export const deleteKey = (keys: string) => (id: string) => remove(`${keys}${path`/${id}`}`)

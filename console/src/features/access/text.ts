@@ -1,3 +1,4 @@
+import { formatDollars, formatList, formatNumber } from '#console/i18n/format.ts'
 import { defineText } from '#console/i18n/text.ts'
 
 export const en = {
@@ -20,6 +21,16 @@ export const en = {
     viewer: 'Viewer: reads everything, changes nothing',
     chat: 'Chat: sees its own conversations alone',
   },
+  budget: 'Budget',
+  budgetOf: (name: string) => `Budget of ${name}`,
+  budgetSaved: 'The budget counts from the next answer on.',
+  noBudget: 'no limit',
+  tokensAMonth: 'Tokens a month',
+  tokensHint: 'Empty: no limit.',
+  dollarsAMonth: 'US dollars a month',
+  dollarsHint: 'Empty: no limit. It counts calls of models whose price is known.',
+  save: 'Save',
+  budgetShort: (tokens: string) => `${tokens} tokens`,
   add: 'Give a role',
   addAction: 'Give the role',
   addHint:
@@ -28,7 +39,6 @@ export const en = {
   nobody: 'Nobody has a role here',
   nobodyText: 'Whoever signs in by the first link becomes the owner.',
   remove: 'Take the role away',
-  removeOf: (email: string) => `Take the role of ${email} away`,
   removeTitle: (email: string) => `Take the role of ${email} away?`,
   removeText: 'It ends at once, with the rights of the keys that the person made for this agent.',
   invite: 'Invite',
@@ -106,3 +116,21 @@ export const roleField = (t: Words, roles: readonly Role[]) => ({
   enum: roles,
   enumTitles: roles.map(role => t.roleHints[role]),
 })
+
+/** The fields of a form with a monthly budget. */
+export const budgetFields = (t: Words) => ({
+  monthly_tokens: { type: 'integer', title: t.tokensAMonth, description: t.tokensHint, minimum: 1 },
+  monthly_usd: { type: 'string', title: t.dollarsAMonth, description: t.dollarsHint, examples: ['12.50'] },
+})
+
+/** A monthly budget in a few words. */
+export function budgetIn(
+  { monthly_tokens, monthly_usd }: { monthly_tokens?: number | null; monthly_usd?: string | null },
+  t: Words,
+): string {
+  const bounds = [
+    ...(monthly_tokens == null ? [] : [t.budgetShort(formatNumber(monthly_tokens))]),
+    ...(monthly_usd == null ? [] : [formatDollars(monthly_usd)]),
+  ]
+  return bounds.length === 0 ? t.noBudget : formatList(bounds)
+}

@@ -76,6 +76,7 @@ export default {
   noComment: 'Kein Kommentar',
   save: 'Speichern',
   dismiss: 'Wegnehmen',
+  seeUsage: 'Verbrauch und Budget ansehen',
   setModel: 'Modell und Schlüssel einstellen',
   askAdmin: 'Ein Admin des Agenten kann das in den Einstellungen ändern.',
   builtin: 'eingebaute Suche',

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callerQuery } from '#console/api/caller.ts'
-import { queryClient, useChange } from '#console/api/query.ts'
+import { useChange } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
 import { useAgent } from '#console/shell/agent.tsx'
 import { Button } from '#console/ui/button.tsx'
@@ -10,16 +10,16 @@ import { authorOf, useMayAct } from './author.ts'
 import type { FeedbackChange, Message } from './requests.ts'
 import { chatOf, rateMessage } from './requests.ts'
 import { text } from './text.ts'
-import { threadQuery } from './thread.ts'
+import { showMessage } from './thread.ts'
 
 /** Characters, as the service has it. */
 const maxComment = 2000
 
-function useRating({ id, conversationId, feedback }: Message) {
+function useRating({ id, feedback }: Message) {
   const chat = chatOf(useAgent())
   const rate = useChange(rateMessage(chat, id), {
     changes: [],
-    onDone: () => void queryClient.invalidateQueries(threadQuery(chat, conversationId)),
+    onDone: answer => showMessage(chat, answer),
   })
   const send = (change: FeedbackChange) => rate.mutateAsync(change).catch(toastError)
   return { send, rating: rate.isPending ? rate.variables.rating : (feedback?.rating ?? null) }

@@ -155,25 +155,33 @@ function Limits({ toolsUnsupported, toolsRefused, toolsLeftOut }: NonNullable<Me
   )
 }
 
-/** Says why there is no answer, and leads to where a model is set. */
+/** Says why there is no answer, and leads to where that is changed. */
 function Failure({ message, children }: { message: string; children?: ReactNode }) {
   const t = useText(text)
-  const agent = useAgent()
   return (
     <div className="failure">
       <Icon name="warning" />
       <div>
         <b>{t.failed}</b>
         <p>{message}</p>
-        {/model|provider|key/i.test(message) &&
-          (agent.may('change') ? (
-            <LinkButton to={`${agent.home}/settings`}>{t.setModel}</LinkButton>
-          ) : (
-            <p className="hint">{t.askAdmin}</p>
-          ))}
+        <Remedy message={message} />
       </div>
       {children}
     </div>
+  )
+}
+
+function Remedy({ message }: { message: string }) {
+  const t = useText(text)
+  const agent = useAgent()
+  const isBudget = /budget/i.test(message)
+  if (!isBudget && !/model|provider|key/i.test(message)) return null
+  // The sentence on a budget says who can raise it.
+  if (!agent.may('change')) return isBudget ? null : <p className="hint">{t.askAdmin}</p>
+  return isBudget ? (
+    <LinkButton to={`${agent.home}/usage`}>{t.seeUsage}</LinkButton>
+  ) : (
+    <LinkButton to={`${agent.home}/settings`}>{t.setModel}</LinkButton>
   )
 }
 

@@ -74,6 +74,7 @@ export const en = {
   noComment: 'No comment',
   save: 'Save',
   dismiss: 'Take away',
+  seeUsage: 'See usage and budget',
   setModel: 'Set the model and its key',
   askAdmin: 'An admin of the agent can change this in its settings.',
   builtin: 'built-in retriever',

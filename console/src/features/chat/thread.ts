@@ -46,6 +46,15 @@ export async function loadEarlier(chat: string, conversationId: string): Promise
   )
 }
 
+/** Shows a message as a change of it was answered. */
+export function showMessage(chat: string, message: Message): void {
+  queryClient.setQueryData<Thread>(
+    keyOf(chat, message.conversationId),
+    known =>
+      known && { ...known, messages: known.messages.map(one => (one.id === message.id ? message : one)) },
+  )
+}
+
 /** The stored messages beside a turn that runs: without the ones that it shows itself, or will replace. */
 export function besideTurn(messages: readonly Message[], turn: Turn | undefined): readonly Message[] {
   if (turn === undefined) return messages

@@ -43,6 +43,8 @@ export default {
     sql_tool_writes: 'Das Modell darf Daten mit SQL ändern',
     conversations_max: 'Gespräche, die bleiben',
     title_model: 'Modell, das Gespräche benennt',
+    monthly_tokens: 'Tokens im Monat',
+    monthly_usd: 'US-Dollar im Monat',
     phone_country: 'Land der Telefonnummern',
     mail_from: 'Absender von E-Mails',
     x402_approval: 'Zahlungen mit Freigabe',
@@ -64,6 +66,9 @@ export default {
     sql_tool_writes: 'Sonst liest es nur.',
     conversations_max: 'Kommt eins dazu, geht das älteste.',
     title_model: 'Etwa openai/gpt-5-nano. Leer: die erste Zeile der Frage ist der Name.',
+    monthly_tokens:
+      'Leer: keine Grenze. Sind sie verbraucht, wird bis zum nächsten Monat (UTC) nichts beantwortet.',
+    monthly_usd: 'Leer: keine Grenze. Es zählen die Aufrufe von Modellen, deren Preis bekannt ist.',
     phone_country: 'Zwei Buchstaben: wohin Nummern ohne Vorwahl des Landes gehören.',
     x402_daily_limit: 'In US-Dollar.',
     x402_payment_limit: 'In US-Dollar.',
@@ -82,6 +87,7 @@ export default {
   groups: {
     tools: 'Was das Modell darf',
     conversations: 'Gespräche und Kontakte',
+    budget: 'Budget',
     documents: 'Dokumente finden',
     payments: 'Zahlungen',
   },

@@ -138,6 +138,13 @@ function groupsOf({ fields, hints, groups, choices, providers }: Words) {
       },
     },
     {
+      title: groups.budget,
+      properties: {
+        monthly_tokens: { ...text('monthly_tokens'), type: 'integer', minimum: 1 },
+        monthly_usd: { ...text('monthly_usd'), examples: ['12.50'] },
+      },
+    },
+    {
       title: groups.documents,
       properties: {
         embedding_provider: choice('embedding_provider', embeddings),

@@ -42,6 +42,8 @@ export const en = {
     sql_tool_writes: 'The model may change data by SQL',
     conversations_max: 'Conversations to keep',
     title_model: 'Model that names conversations',
+    monthly_tokens: 'Tokens a month',
+    monthly_usd: 'US dollars a month',
     phone_country: 'Country of phone numbers',
     mail_from: 'Sender of mail',
     x402_approval: 'Payments that need approval',
@@ -62,6 +64,9 @@ export const en = {
     sql_tool_writes: 'Without this it only reads.',
     conversations_max: 'The oldest goes when there is one more.',
     title_model: 'Such as openai/gpt-5-nano. Empty: the first line of the question is the name.',
+    monthly_tokens:
+      'Empty: no limit. Once they are used, nothing is answered until the next month begins (UTC).',
+    monthly_usd: 'Empty: no limit. It counts the calls of models whose price is known.',
     phone_country: 'Two letters: where the national numbers of contacts belong.',
     x402_daily_limit: 'In US dollars.',
     x402_payment_limit: 'In US dollars.',
@@ -80,6 +85,7 @@ export const en = {
   groups: {
     tools: 'What the model may do',
     conversations: 'Conversations and contacts',
+    budget: 'Budget',
     documents: 'Finding documents',
     payments: 'Payments',
   },

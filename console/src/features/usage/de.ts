@@ -1,0 +1,30 @@
+import type { en } from './text.ts'
+
+export default {
+  usage: 'Verbrauch',
+  month: 'Dieser Monat',
+  monthText: (from, to) => `Von ${from} bis ${to}, nach Tagen in UTC.`,
+  groups: { day: 'Nach Tag', model: 'Nach Modell', person: 'Nach Person', key: 'Nach Schlüssel' },
+  columns: { day: 'Tag', model: 'Modell', person: 'Person', key: 'Schlüssel' },
+  turns: 'Antworten',
+  calls: 'Aufrufe von Modellen',
+  input: 'Tokens hinein',
+  cached: count => `davon ${count} aus Zwischenspeichern`,
+  output: 'Tokens heraus',
+  estimated: 'Tokens, geschätzt',
+  tokens: 'Tokens',
+  cost: 'Kosten',
+  unknown: 'unbekannt',
+  nobody: 'niemand',
+  noKey: 'ohne Schlüssel',
+  otherKey: id => `anderer Schlüssel (${id})`,
+  unpriced: count =>
+    `Aufrufe, deren Preis nicht bekannt ist: ${count}. Preise nennt der Betreiber in einer Datei (MODEL_PRICES).`,
+  budgets: 'Budget',
+  noBudget: 'Kein Budget: Nichts begrenzt, was der Agent im Monat ausgeben darf.',
+  left: (used, limit, rest) => `${used} von ${limit}, ${rest} übrig`,
+  spent: limit => `${limit} verbraucht: Bis zum nächsten Monat wird nichts beantwortet.`,
+  change: 'Budget ändern',
+  none: 'In diesem Monat nichts verbraucht',
+  noneText: 'Jeder Aufruf eines Modells wird hier gezählt: nach Tag, Modell, Person und Schlüssel.',
+} satisfies typeof en
