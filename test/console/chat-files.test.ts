@@ -35,7 +35,7 @@ async function openChat(options: Parameters<ConsoleBrowser['open']>[1] = {}) {
   return { chat, page: await browser.open(origin, { path: `/a/${id}/chat`, ...options }) }
 }
 const add = (page: Page, files: Parameters<ReturnType<Page['locator']>['setInputFiles']>[0]) =>
-  page.locator('input[type=file]').setInputFiles(files)
+  page.locator('.composer input[type=file]').setInputFiles(files)
 const listed = (page: Page) => page.getByRole('list', { name: 'Files' }).getByRole('listitem')
 const send = (page: Page) => page.getByRole('button', { name: 'Send' })
 
