@@ -53,7 +53,9 @@ it('a conversation is renamed in place, and found by its messages', async () => 
   await choose(page, 'Rename')
   await field.fill(hostile)
   await page.keyboard.press('Enter')
-  await row(page, hostile).waitFor()
+  await expect
+    .poll(() => row(page, hostile).evaluateAll(rows => rows.some(one => one.matches(':focus'))))
+    .toBe(true)
   const search = page.getByRole('searchbox', { name: 'Find a conversation' })
   await search.fill('no such words')
   await page.getByText('No conversation has these words in its title or messages.').waitFor()

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useId, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { callerQuery } from '#console/api/caller.ts'
 import { send } from '#console/api/client.ts'
 import { parseExact } from '#console/api/exact-json.ts'
@@ -129,10 +130,14 @@ function Row({ conversation, isChosen }: { conversation: Conversation; isChosen:
 
   const [isRenaming, setRenaming] = useState(false)
   const mayRename = useMayAct(conversation)
+  function endRenaming(isByKey: boolean) {
+    flushSync(() => setRenaming(false))
+    if (isByKey) document.getElementById(id)?.closest('a')?.focus()
+  }
   if (isRenaming)
     return (
       <li>
-        <Rename conversation={conversation} onDone={() => setRenaming(false)} />
+        <Rename conversation={conversation} onDone={endRenaming} />
       </li>
     )
   const download = (format: 'md' | 'json') => () =>
@@ -170,25 +175,30 @@ function Row({ conversation, isChosen }: { conversation: Conversation; isChosen:
 /** Characters, as the service has it. */
 const maxTitle = 200
 
+interface RenameProps {
+  conversation: Conversation
+  onDone(isByKey: boolean): void
+}
+
 /** The name of a conversation as a field: Enter or leaving it saves, Escape does not. */
-function Rename({ conversation: { id, title }, onDone }: { conversation: Conversation; onDone(): void }) {
+function Rename({ conversation: { id, title }, onDone }: RenameProps) {
   const t = useText(text)
   const chat = chatOf(useAgent())
   const rename = useChange(renameConversation(chat, id), { changes: [`${chat}/conversations`] })
   const field = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState(title)
   useEffect(() => field.current?.select(), [])
-  function save() {
+  function save(isByKey: boolean) {
     const name = typed.trim()
     if (rename.isPending) return
-    if (name === '' || name === title) onDone()
-    else rename.mutate(name, { onError: toastError, onSettled: onDone })
+    if (name === '' || name === title) onDone(isByKey)
+    else rename.mutate(name, { onError: toastError, onSettled: () => onDone(isByKey) })
   }
   return (
     <form
       onSubmit={event => {
         event.preventDefault()
-        save()
+        save(true)
       }}
     >
       <input
@@ -198,11 +208,11 @@ function Rename({ conversation: { id, title }, onDone }: { conversation: Convers
         maxLength={maxTitle}
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
-        onBlur={save}
+        onBlur={() => save(false)}
         onKeyDown={event => {
           if (event.key !== 'Escape') return
           event.preventDefault()
-          onDone()
+          onDone(true)
         }}
       />
     </form>
