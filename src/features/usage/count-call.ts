@@ -1,3 +1,4 @@
+import { countImages, imageTokens, withoutImages } from '#models/language-model/images.ts'
 import type { AnswerPart, CallOptions, FinishPart } from '#models/language-model/language-model.ts'
 import type { ModelPrice } from './money.ts'
 import { costOf } from './money.ts'
@@ -6,9 +7,10 @@ export type ReportedUsage = FinishPart['usage']
 
 const charactersPerToken = 4
 
-/** Tokens of a prompt and its tools, at four characters per token. */
+/** Tokens of a prompt and its tools, at four characters per token; the bytes of images are no text. */
 export function promptTokens({ prompt, tools }: Pick<CallOptions, 'prompt' | 'tools'>): number {
-  return Math.ceil(JSON.stringify([prompt, tools]).length / charactersPerToken)
+  const characters = JSON.stringify([withoutImages(prompt), tools]).length
+  return Math.ceil(characters / charactersPerToken) + countImages(prompt) * imageTokens
 }
 
 /** Tokens of an answer that is reserved for, unless its call limits them. */

@@ -3,6 +3,9 @@ import type { PromptMessage } from './language-model.ts'
 type UserPart = Extract<PromptMessage, { role: 'user' }>['content'][number]
 export type ImagePart = Extract<UserPart, { type: 'file' }>
 
+/** Counted for an image, whatever its size. */
+export const imageTokens = 1600
+
 export function imagePart(name: string, mediaType: string, base64: string): ImagePart {
   return { type: 'file', filename: name, mediaType, data: { type: 'data', data: base64 } }
 }

@@ -1,12 +1,12 @@
-import { countImages, withoutImages } from '#models/language-model/images.ts'
+import { countImages, imageTokens, withoutImages } from '#models/language-model/images.ts'
 import type { PromptMessage } from '#models/language-model/language-model.ts'
 import { cutMiddle } from './truncate-result.ts'
 
 const charactersPerToken = 4
 /** Added for each message besides its text: its role and the marks around it. */
 const charactersPerMessage = 16
-/** Counted for an image: 1,600 tokens. */
-export const imageCharacters = 1600 * charactersPerToken
+/** Counted for an image. */
+export const imageCharacters = imageTokens * charactersPerToken
 /** Tokens kept free for the system prompt, tools, passages and the answer, or half of a smaller window. */
 const reservedTokens = 20_000
 
