@@ -74,6 +74,17 @@ async function send(chat: string, body: object, who = 'ada'): Promise<TurnBody['
 
 const idle = () => app.service.infrastructure.runner.idle()
 
+/** An image with 20,000 empty parts of one kind behind its beginning. */
+function ofManyParts(image: Buffer, at: number, part: string): Buffer {
+  const whole = Buffer.concat([
+    image.subarray(0, at),
+    Buffer.from(part.repeat(20_000), 'hex'),
+    image.subarray(at),
+  ])
+  if (whole.toString('latin1', 0, 4) === 'RIFF') whole.writeUInt32LE(whole.length - 8, 4)
+  return whole
+}
+
 describe('the kind of a file', () => {
   it.each<[name: string, content: string | Buffer, kind: string, mimeType: string]>([
     ['photo.jpg', jpeg(), 'image', 'image/jpeg'],
@@ -123,6 +134,9 @@ describe('the kind of a file', () => {
     ['a JPEG cut off in its header', jpeg({ orientation: 6 }).subarray(0, 70), 400, 'cut off or damaged'],
     ['a PNG cut off', png().subarray(0, -14), 400, 'cut off or damaged'],
     ['a WebP cut off', webp({ orientation: 1 }).subarray(0, -9), 400, 'cut off or damaged'],
+    ['a JPEG of many parts', ofManyParts(jpeg(), 2, 'fffe0002'), 400, 'cut off or damaged'],
+    ['a PNG of many parts', ofManyParts(png(), 33, '000000007445587400000000'), 400, 'cut off or damaged'],
+    ['a WebP of many parts', ofManyParts(webp(), 12, '4558494600000000'), 400, 'cut off or damaged'],
     ['a GIF of its first bytes', gif().subarray(0, 8), 400, 'cut off or damaged'],
     ['a large image', Buffer.concat([png(), Buffer.alloc(5_300_000)]), 413, 'This image is larger than'],
     ['a large file', Buffer.alloc(6_000_001, 'a'), 413, 'This file is larger than the 6000000 bytes'],
