@@ -124,7 +124,27 @@ describe(`a turn in the background ${row('POST /api/agents/{id}/chat')}`, () => 
     expect((await send(path, body)).body).toMatchObject({
       turn: { id: first?.body.turn.id, status: 'ended' },
     })
+    expect(await send(path, { ...body, content: 'Other' })).toMatchObject({
+      status: 409,
+      body: { error: expect.stringContaining('Another message') },
+    })
     expect(await stage.messages(path)).toHaveLength(2)
+  })
+
+  it('whose log is full ends with the whole text, which is all that its readers lack', async () => {
+    const path = await stage.makeChat()
+    // Six bytes a character in a log.
+    const pieces = Array.from({ length: 1000 }, (_, n) => `${n}:`.padEnd(900, '\u0001'))
+    stage.model.next({ stream: openaiText(...pieces) })
+    const { body } = await send(path, {})
+    const { events, ids, text } = await read(body)
+    expect(text).toBe(pieces.join(''))
+    expect((await stage.messages(path)).at(-1)?.content).toBe(text)
+    expect(events.slice(-2).map(({ type }) => type)).toEqual(['content_replaced', 'message_complete'])
+    expect(ids).toEqual(numbered(body.turn.id, events.length))
+    const deltas = events.filter(({ type }) => type === 'content_delta').map(({ delta }) => String(delta))
+    expect(JSON.stringify(deltas).length).toBeLessThan(2_000_000)
+    expect((await readTurn(() => `${url}${body.turn.events}`, { after: ids[1] ?? '' })).text).toBe(text)
   })
 
   it('waits for its turn if it is to, in order, and is refused if not', async () => {

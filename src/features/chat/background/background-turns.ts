@@ -74,7 +74,7 @@ export function createBackgroundTurns({ starts, transact, clock, ids }: Dependen
     const { clientMessageId, on_busy, ...input } = options
     const { author } = asker
     return await transact(agent, async (transaction, outbox: Outbox<ChatEvents>) => {
-      const known = await joined(transaction, author, clientMessageId)
+      const known = await joined(transaction, author, clientMessageId, input.content)
       if (known !== undefined) return known
       const { conversationId: current, question } = await draft.find(transaction)
       const at = timestamp(clock)
@@ -144,8 +144,13 @@ async function requirePlace(
     )
 }
 
-/** The turn that the same message has begun before. */
-async function joined(database: Kysely<AgentTables>, author: string, clientId: string | undefined) {
+/** The turn that the same message has begun before. Throws CONFLICT for another message. */
+async function joined(
+  database: Kysely<AgentTables>,
+  author: string,
+  clientId: string | undefined,
+  content: string | undefined,
+) {
   const row = clientId === undefined ? undefined : await findByClientId(database, author, clientId)
   if (row === undefined) return undefined
   const { message } = JSON.parse(row.question) as StoredQuestion
@@ -154,5 +159,8 @@ async function joined(database: Kysely<AgentTables>, author: string, clientId: s
     throw conflict(
       'This message was sent before, and was withdrawn or deleted since. Send it with another clientMessageId.',
     )
-  return { row, userMessage: stored === undefined ? message : toPublic(stored) }
+  const userMessage = stored === undefined ? message : toPublic(stored)
+  if (content !== undefined && content !== userMessage.content)
+    throw conflict('Another message was sent with this clientMessageId. Give each message its own.')
+  return { row, userMessage }
 }

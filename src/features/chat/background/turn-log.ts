@@ -8,8 +8,11 @@ type Database = Kysely<AgentTables>
 
 /** A batch is written once it has this many events, or after this time, in milliseconds. */
 const batch = { events: 64, ms: 200 }
-/** Bytes of a log; beyond them, it takes only what its readers need to end with the right text. */
-const maxBytes = 4 * 1024 * 1024
+/**
+ * Bytes of a log; beyond them, it takes only what its readers need to end with the right text. With the longest text, whose
+ * characters take up to six bytes each, that is 8 MB.
+ */
+const maxBytes = 2_000_000
 
 interface Dependencies {
   db: Database
@@ -33,6 +36,7 @@ export class TurnLog {
   readonly #needs: Dependencies
   #last: number
   #bytes: number
+  #isFull: boolean
   #deltas: number
   #pending: StreamEvent[] = []
   #given = 0
@@ -45,15 +49,16 @@ export class TurnLog {
     this.#needs = needs
     this.#last = needs.start.last
     this.#bytes = needs.start.bytes
+    this.#isFull = this.#bytes > maxBytes
     this.#deltas = needs.start.deltas
   }
 
   add(event: StreamEvent): void {
     const before = this.#pending.at(-1)
     this.#given += 1
-    if (event.type !== 'content_delta') this.#pending.push(this.#isFull() ? shortened(event) : event)
+    if (event.type !== 'content_delta') this.#pending.push(event)
     else if (before?.type === 'content_delta') before.delta += event.delta
-    else if (!this.#isFull()) {
+    else if (!this.#isFull) {
       this.#pending.push({ ...event, index: this.#deltas })
       this.#deltas += 1
     }
@@ -76,16 +81,12 @@ export class TurnLog {
   async end(transaction: Database, event: StreamEvent, { content, ...changes }: TurnEnding): Promise<void> {
     if (!(await changeInRun(transaction, this.#needs.turn, { ...changes, status: 'ended', state: null })))
       return
-    const isComplete = content === undefined || !this.#isFull()
+    const isComplete = content === undefined || !this.#isFull
     const events: StreamEvent[] = isComplete
       ? [event]
       : [{ type: 'content_replaced', content }, shortened(event)]
     const last = this.#last + events.length
     await insertEvents(transaction, { turn_id: this.#needs.turn.id, last, events: linesOf(events) })
-  }
-
-  #isFull(): boolean {
-    return this.#bytes > maxBytes
   }
 
   #schedule(): void {
@@ -103,8 +104,15 @@ export class TurnLog {
   /** The events since the last call, numbered. */
   #take() {
     this.#unschedule()
-    const events = linesOf(this.#pending)
-    this.#last += this.#pending.length
+    let taken = this.#pending
+    let events = linesOf(taken)
+    // Counted here: however much has come since the last batch, it is one now.
+    this.#isFull ||= this.#bytes + Buffer.byteLength(events) > maxBytes
+    if (this.#isFull) {
+      taken = taken.filter(({ type }) => type !== 'content_delta').map(shortened)
+      events = linesOf(taken)
+    }
+    this.#last += taken.length
     this.#bytes += Buffer.byteLength(events)
     this.#pending = []
     this.#given = 0
