@@ -80,6 +80,6 @@ export type ConversationLock = ReturnType<typeof createConversationLock>
 export function conversationLocked(): AppError {
   return new AppError(
     'CONVERSATION_LOCKED',
-    'This conversation is being processed. Wait for the answer, or abort it by closing its request.',
+    'This conversation is being processed. Wait for the answer, or stop its turn.',
   )
 }
