@@ -22,6 +22,7 @@ const benchmarks = [
   'point-read',
   'audit',
   'streaming',
+  'turns',
   'openai',
   'many-streams',
   'ingestion',

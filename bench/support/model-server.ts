@@ -1,13 +1,13 @@
 /**
  * A model server of its own process that speaks OpenAI's chat completions and says what it is asked for: the last message
  * `50 tokens` is answered with 50 tokens as fast as they can be sent, each by itself, `50 tokens at 20/s` at that pace, and
- * `50 tokens of Markdown` with a text as models write it.
+ * `50 tokens of Markdown` with a text as models write it; `call name` with a call of that tool. `/hang` is never answered.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay, setImmediate as soon } from 'node:timers/promises'
-import { openaiChunk } from '#test/support/model-server.ts'
+import { openaiChunk, openaiToolCall } from '#test/support/model-server.ts'
 
 interface ChatRequest {
   messages: { role: string; content: string }[]
@@ -39,6 +39,7 @@ function usage(tokens: number): string {
 }
 
 async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (incoming.url === '/hang') return
   let body = ''
   for await (const piece of incoming.setEncoding('utf8')) body += piece
   if (incoming.method === 'GET') {
@@ -46,9 +47,14 @@ async function answer(incoming: IncomingMessage, response: ServerResponse): Prom
     return
   }
   const { messages } = JSON.parse(body) as ChatRequest
-  const [, tokens = '1', kind, pace] =
-    /(\d+) tokens( of Markdown)?(?: at (\d+)\/s)?/.exec(messages.at(-1)?.content ?? '') ?? []
+  const content = messages.at(-1)?.content ?? ''
+  const [, tokens = '1', kind, pace] = /(\d+) tokens( of Markdown)?(?: at (\d+)\/s)?/.exec(content) ?? []
+  const [, called] = /^call (\w+)$/m.exec(content) ?? []
   response.writeHead(200, { 'content-type': 'text/event-stream' })
+  if (called !== undefined) {
+    response.end(openaiToolCall(called, {}).join(''))
+    return
+  }
   const texts = kind === undefined ? [token] : markdown
   await send(response, { texts, tokens: Number(tokens), pause: pace === undefined ? 0 : 1000 / Number(pace) })
   response.end(`${finish}${usage(Number(tokens))}data: [DONE]\n\n`)

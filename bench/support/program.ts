@@ -23,9 +23,11 @@ interface ProgramOptions {
   /** Flags for Node, the file and its parameters. */
   parameters: readonly string[]
   environment?: Record<string, string>
+  /** The tree that it is run from; by default this one. */
+  root?: string
 }
 
-const root = new URL('../../', import.meta.url).pathname
+const ownRoot = new URL('../../', import.meta.url).pathname
 const clockTickMs = 10
 const bytesPerMegabyte = 1e6
 const stopLimitMs = 12_000
@@ -37,7 +39,11 @@ process.once('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 /** Starts a program that prints one line once it is ready. It sees nothing of this process's environment but `NODE_OPTIONS`. */
-export async function startProgram({ parameters, environment = {} }: ProgramOptions): Promise<Program> {
+export async function startProgram({
+  parameters,
+  environment = {},
+  root = ownRoot,
+}: ProgramOptions): Promise<Program> {
   const { PATH = '', NODE_OPTIONS = '' } = process.env
   const begun = performance.now()
   const child = spawn(process.execPath, parameters, {
@@ -66,14 +72,16 @@ export async function startProgram({ parameters, environment = {} }: ProgramOpti
   }
 }
 
-/** Later lines are warnings, which a benchmark must not hide. */
+/** The first that is no entry of a log. The others are warnings, which a benchmark must not hide. */
 async function firstLine({ stdout, pid }: ChildProcess): Promise<string> {
   if (stdout === null) throw new Error('the program has no standard output')
   const lines = createInterface(stdout)
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  lines.once('line', line => {
-    resolve(line)
-    lines.on('line', later => console.error(later))
+  let isReady = false
+  lines.on('line', line => {
+    if (isReady || line.startsWith('{')) console.error(line)
+    else resolve(line)
+    isReady ||= !line.startsWith('{')
   })
   lines.once('close', () => reject(new Error(`process ${pid} ended before it was ready`)))
   return promise

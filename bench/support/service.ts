@@ -9,6 +9,8 @@ interface ServiceOptions {
   /** Where its data lies; by default a folder of its own, or an empty database where one is to be measured. */
   dataDirectory?: string
   environment?: Record<string, string>
+  /** The tree of another commit, with its packages; by default this one. */
+  root?: string
 }
 
 /** What `npm start` runs, without the shell. */
@@ -24,7 +26,11 @@ const quiet = {
 }
 
 /** Starts the service as an operator does, on a free port of this machine and without rate limits. */
-export async function startService({ dataDirectory, environment }: ServiceOptions = {}): Promise<Program> {
+export async function startService({
+  dataDirectory,
+  environment,
+  root,
+}: ServiceOptions = {}): Promise<Program> {
   const database = dataDirectory === undefined ? await makeDatabase() : undefined
   const storage = {
     DATA_DIR: dataDirectory ?? makeDataDirectory(),
@@ -33,6 +39,7 @@ export async function startService({ dataDirectory, environment }: ServiceOption
   return await startProgram({
     parameters: startParameters,
     environment: { ...quiet, ...storage, ...environment },
+    ...(root !== undefined && { root }),
   })
 }
 
