@@ -84,7 +84,7 @@ describe('a conversation', () => {
     await page.getByRole('link', { name: /How hot is it/ }).waitFor()
     await tabTo(page, 'button', /^Actions for “How hot/)
     await page.keyboard.press('Enter')
-    await page.getByRole('menuitem', { name: 'Delete' }).waitFor()
+    await page.locator('[role=menuitem]:focus').waitFor()
     await page.keyboard.press('d')
     await page.keyboard.press('Enter')
     await button(page, 'Undo').click()
@@ -108,6 +108,77 @@ describe('a conversation', () => {
     await held.ended
     const [, given] = await stage.messages(chat)
     expect(given).toMatchObject({ content: 'One', metadata: { stopped: true } })
+  })
+
+  it('goes on when the page is loaded again, and shows the whole answer', async () => {
+    const chat = await stage.makeChat()
+    const page = await browser.open(origin, { path: viewOf(chat) })
+    const held = heldStream(['One'], [' and two.'])
+    stage.model.next(held.reply)
+    await ask(page, 'Count.')
+    await page.locator('.answer').getByText('One').waitFor()
+    await page.waitForURL('**/chat?conversation=*')
+    await page.reload()
+    await page.locator('.answer').getByText('One').waitFor()
+    await button(page, 'Stop').waitFor()
+    await page.getByText('Writing …').waitFor()
+    held.open()
+    await page.locator('.answer').getByText('One and two.').waitFor()
+    await button(page, 'Answer again').waitFor()
+    await expect.poll(() => page.getByRole('article').count()).toBe(2)
+  })
+
+  it('goes on where the server cut the connection, without a word twice', async () => {
+    const chat = await stage.makeChat()
+    const page = await browser.open(origin, { path: viewOf(chat), expected: /ERR_/ })
+    const held = heldStream(['One'], [' and two.'])
+    stage.model.next(held.reply)
+    await ask(page, 'Count.')
+    await page.locator('.answer').getByText('One').waitFor()
+    const again = page.waitForRequest(request => /events\?after=/.test(request.url()))
+    stage.app.service.app.server.closeAllConnections()
+    await again
+    held.open()
+    await page.locator('.answer').getByText('One and two.', { exact: true }).waitFor()
+    await button(page, 'Answer again').waitFor()
+    await expect.poll(() => page.getByRole('article').count()).toBe(2)
+  })
+
+  it('is sent once where its request was cut', async () => {
+    const chat = await stage.makeChat()
+    const page = await browser.open(origin, { path: viewOf(chat), expected: /ERR_/ })
+    let sent = 0
+    await page.route(`**${chat}`, async route => {
+      if (route.request().method() !== 'POST') return route.continue()
+      sent += 1
+      if (sent > 1) return route.continue()
+      await route.fetch()
+      await route.abort('connectionreset')
+    })
+    await ask(page, 'Once?')
+    await page.locator('.answer').getByText('Hello from the model.').waitFor()
+    await button(page, 'Answer again').waitFor()
+    expect([sent, (await stage.messages(chat)).length]).toEqual([2, 2])
+  })
+
+  it('is seen as it comes in a second tab, which can stop it', async () => {
+    const chat = await stage.makeChat()
+    const conversation = await converse(chat, 'First.')
+    const path = viewOf(chat, conversation)
+    const [page, other] = [await browser.open(origin, { path }), await browser.open(origin, { path })]
+    await button(other, 'Answer again').waitFor()
+    const held = heldStream(['One'], [' and two.'])
+    stage.model.next(held.reply)
+    await ask(page, 'Count.')
+    await other.locator('.answer').getByText('One').waitFor()
+    await expect.poll(() => other.getByRole('article').count()).toBe(4)
+    await button(other, 'Stop').click()
+    for (const tab of [page, other]) {
+      await tab.getByText('Stopped. The answer is not complete.').waitFor()
+      await button(tab, 'Answer again').waitFor()
+      await expect.poll(() => tab.getByRole('article').count()).toBe(4)
+    }
+    await held.ended
   })
 
   it('goes on while other views are open', async () => {

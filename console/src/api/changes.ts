@@ -121,7 +121,8 @@ async function poll(base: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+/** Ends early when the server can be reached again, and with the signal. */
+export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     if (signal.aborted) return resolve()
     const timer = setTimeout(resolve, milliseconds)

@@ -34,6 +34,7 @@ import type { ChatFiles } from './files/chat-files.service.ts'
 import { askerOf } from './reach.ts'
 import type { StreamEvent } from './stream-events.schema.ts'
 import { streamEventSchema } from './stream-events.schema.ts'
+import { eventsPath } from './turns.schema.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
 const messagePath = Type.Object({ id: Type.String(), messageId: Type.String() })
@@ -126,8 +127,8 @@ function createDeliver({ answering, callerSignal, background, events }: Dependen
       events.send(request, reply, row.id)
       return reply
     }
-    const path = `/api/agents/${agent.agentId}/chat/turns/${row.id}/events`
-    return reply.send({ ...accepted, turn: { id: row.id, status: row.status, events: path } })
+    const { id, status } = row
+    return reply.send({ ...accepted, turn: { id, status, events: eventsPath(agent.agentId, id) } })
   }
 
   /** Watches from the start whether the caller goes away, since accepting a question may take a while. */

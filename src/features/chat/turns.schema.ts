@@ -12,9 +12,15 @@ const turnSchema = Type.Object(
     }),
     since: Type.String({ format: 'date-time' }),
     started_by: Type.String({ description: 'The author, such as `person:ada@example.com`.' }),
+    events: Type.Optional(
+      Type.String({ description: 'The path of its events. Absent without a background.' }),
+    ),
   },
   { title: 'Turn' },
 )
+export const eventsPath = (agentId: string, turnId: string) =>
+  `/api/agents/${agentId}/chat/turns/${turnId}/events`
+
 export type CurrentTurn = Static<typeof turnSchema>
 
 export const currentTurnSchema = Type.Object({ turn: orNull(turnSchema) })

@@ -14,6 +14,7 @@ import { authorsIn, sightOf } from './reach.ts'
 import type { MarkedTurn } from './turns.repository.ts'
 import { findMarked } from './turns.repository.ts'
 import type { CurrentTurn, StoppedTurn } from './turns.schema.ts'
+import { eventsPath } from './turns.schema.ts'
 
 /** How long a stop waits for the end of the turn, and until it is looked at again, in milliseconds. */
 const stopMs = { longest: 2_000, pause: 50 }
@@ -31,15 +32,20 @@ export function createTurnsService({ running, changes, background, clock }: Depe
 
   /** Throws NOT_FOUND for a conversation that the caller can't see. */
   async function current(caller: FastifyRequest, conversationId: string): Promise<CurrentTurn | null> {
-    const { db } = caller.agent
+    const { agentId, db } = caller.agent
     const turn = await findMarked(db, { conversationId }, sightOf(caller), timestamp(clock))
-    if (turn?.isRunning) return { id: turn.id, status: 'running', since: turn.since, started_by: turn.by }
+    if (turn?.isRunning) {
+      const isRead = (await findTurn(db, turn.id)) !== undefined
+      const running = { id: turn.id, status: 'running', since: turn.since, started_by: turn.by } as const
+      return isRead ? { ...running, events: eventsPath(agentId, turn.id) } : running
+    }
     if (turn === undefined && !(await hasConversation(db, conversationId, sightOf(caller))))
       throw notFound('Conversation')
     const [open] = await openTurns(db, conversationId)
     if (open === undefined) return null
     const { id, status, started_by, started_at, created_at } = open
-    return { id, status: status as CurrentTurn['status'], since: started_at ?? created_at, started_by }
+    const since = started_at ?? created_at
+    return { id, status: status as CurrentTurn['status'], since, started_by, events: eventsPath(agentId, id) }
   }
 
   async function answerOf(caller: FastifyRequest, turnId: string) {

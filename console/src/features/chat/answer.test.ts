@@ -9,7 +9,7 @@ const passages = [
 ]
 const start: StreamEvent = {
   ...{ type: 'message_start', userMessageId: 'm', conversationId: 'c', model: 'fake', turnId: 'a' },
-  ...{ passages, evictedConversationId: 'old' },
+  passages,
 }
 const result = { toolCallId: call.id, name: call.name, success: true, result: { results: [] } } as const
 
@@ -19,11 +19,7 @@ const after = (...events: unknown[]): Answer =>
 
 it.each<[string, unknown[], Partial<Answer>]>([
   ['nothing', [], { state: 'sending', text: '' }],
-  [
-    'its start',
-    [start],
-    { state: 'thinking', conversationId: 'c', userMessageId: 'm', evicted: 'old', passages },
-  ],
+  ['its start', [start], { state: 'thinking', conversationId: 'c', userMessageId: 'm', passages }],
   ['an iteration', [start, { type: 'thinking', iteration: 2 }], { state: 'thinking' }],
   [
     'text',
@@ -50,6 +46,18 @@ it.each<[string, unknown[], Partial<Answer>]>([
     { steps: [{ call, startedAt: 10, tookMs: 10, result }] },
   ],
   ['a result without a call', [start, { type: 'tool_result', ...result }], { steps: [] }],
+  [
+    'a reset',
+    [
+      start,
+      { type: 'content_delta', delta: 'It', index: 0 },
+      { type: 'tool_call', ...call },
+      { type: 'content_delta', delta: ' is', index: 1 },
+      { type: 'content_reset', content: 'It', index: 1 },
+      { type: 'tool_result', ...result, resultPreview: '' },
+    ],
+    { text: 'It', steps: [{ call, startedAt: 20, tookMs: 30, result }] },
+  ],
   ['an unknown event', [start, { type: 'news' }], { state: 'thinking' }],
   ['its end', [start, { type: 'message_complete', assistantMessageId: 'a' }], { state: 'done' }],
   [

@@ -20,9 +20,6 @@ export interface Answer {
   /** Known once the question is stored. */
   conversationId?: string
   userMessageId?: string
-  turnId?: string
-  /** Of a conversation that had to go to make room. */
-  evicted?: string
   model?: string
   text: string
   steps: readonly Step[]
@@ -39,29 +36,16 @@ export const isOver = ({ state }: Answer) => state === 'done' || state === 'stop
 export function advance(answer: Answer, event: StreamEvent, now: number): Answer {
   switch (event.type) {
     case 'message_start': {
-      const {
-        conversationId,
-        userMessageId,
-        turnId,
-        model,
-        passages = [],
-        evictedConversationId: evicted,
-      } = event
-      const begun = {
-        conversationId,
-        userMessageId,
-        turnId,
-        model,
-        passages,
-        ...(evicted !== undefined && { evicted }),
-      }
-      return { ...answer, ...begun, state: 'thinking' }
+      const { conversationId, userMessageId, model, passages = [] } = event
+      return { ...answer, conversationId, userMessageId, model, passages, state: 'thinking' }
     }
     case 'thinking':
       return { ...answer, state: 'thinking' }
     case 'content_delta':
       return { ...answer, state: 'writing', text: answer.text + event.delta }
     case 'content_replaced':
+    // The calls that were seen stay: none is made again.
+    case 'content_reset':
       return { ...answer, text: event.content }
     case 'tool_call': {
       const { id, name, arguments: given } = event

@@ -18,12 +18,12 @@ import { Conversations } from './conversations.tsx'
 import type { Cite } from './message.tsx'
 import { LiveTurn } from './message.tsx'
 import { Messages } from './messages.tsx'
-import type { Conversation, Passage } from './requests.ts'
-import { chatOf, listConversations, listModels } from './requests.ts'
+import type { Conversation, Message, Passage } from './requests.ts'
+import { chatOf, currentTurn, listConversations, listModels } from './requests.ts'
 import { text } from './text.ts'
 import { threadQuery } from './thread.ts'
 import type { Turn } from './turns.ts'
-import { draftKey, isOwn, isRunning, turns } from './turns.ts'
+import { draftKey, isRunning, joinTurn, turns } from './turns.ts'
 import './chat.css'
 
 export const prefetch = ({ agent }: { agent: Agent }) =>
@@ -97,7 +97,7 @@ function Shown({ conversationId, onCite }: { conversationId: string | undefined;
   const all = useStore(turns)
   const own = all.filter(turn => turn.chat === chat && turn.conversationId === conversationId)
   const running = own.find(isRunning)
-  const isElsewhere = useFollow(chat, conversationId)
+  const isElsewhere = useFollow(chat, conversationId, own)
 
   // A conversation that was begun here is shown by its own address as soon as it has one.
   const sent = useRef<number>(undefined)
@@ -185,29 +185,44 @@ function Announcer({ drawn }: { drawn: Turn['drawn'] | undefined }) {
 
 const threadEveryMs = 1000
 const listEveryMs = 5000
-/** An answer in the making is stored each second; without a change for so long, it is not given any more. */
-const quietMs = 4000
 
-/** Follows what changes from elsewhere; whether an answer is being given there now. */
-function useFollow(chat: string, conversationId: string | undefined): boolean {
-  const [isGrowing, setGrowing] = useState(false)
-  const quiet = useRef<ReturnType<typeof setTimeout>>(undefined)
+/** Follows what changes from elsewhere, and the turn that runs; whether an answer is being given that only shows once it is stored. */
+function useFollow(chat: string, conversationId: string | undefined, own: readonly Turn[]): boolean {
+  const running = currentTurn(chat, conversationId ?? '')
   const fetchThread = useThrottled(threadEveryMs, () => {
-    if (conversationId !== undefined) void queryClient.invalidateQueries(threadQuery(chat, conversationId))
+    if (conversationId === undefined) return
+    void queryClient.invalidateQueries(threadQuery(chat, conversationId))
+    void invalidate([running.path])
   })
   const fetchList = useThrottled(listEveryMs, () => void invalidate([`${chat}/conversations`]))
   useChanges(({ type, id }) => {
     if (type === 'messages' || type === 'conversations') fetchList()
-    if (type !== 'messages' || (id !== undefined && id !== conversationId)) return
-    fetchThread()
-    if (conversationId === undefined || isOwn(conversationId)) return
-    setGrowing(true)
-    clearTimeout(quiet.current)
-    quiet.current = setTimeout(() => setGrowing(false), quietMs)
+    if (type === 'messages' && (id === undefined || id === conversationId)) fetchThread()
   })
   const { data } = useQuery({ ...threadQuery(chat, conversationId ?? ''), enabled: false })
   const last = data?.messages.at(-1)
-  return isGrowing && (last?.role === 'user' || last?.metadata?.aborted === true)
+  const isShown = own.some(({ drawn }) => drawn.get().answer.state !== 'failed')
+  const mayGrow = conversationId !== undefined && data !== undefined && isOpenEnded(last) && !isShown
+  const { data: current } = useQuery({
+    ...query(running, { isShown: false }),
+    ...{ enabled: mayGrow, staleTime: 0, gcTime: 0 },
+    refetchInterval: ({ state }) => (state.data?.turn ? threadEveryMs : false),
+  })
+  const turn = current?.turn
+  const turnId = turn?.events === undefined ? undefined : turn.id
+  const replaces = useRef(last?.id)
+  replaces.current = last?.id
+  useEffect(() => {
+    if (conversationId === undefined || turnId === undefined) return
+    return joinTurn({ chat, conversationId, turnId, replaces: replaces.current })
+  }, [chat, conversationId, turnId])
+  return mayGrow && turn !== null && turn !== undefined && turnId === undefined
+}
+
+/** Whether an answer may be given behind this message, the last one: it is stored each second meanwhile. */
+function isOpenEnded(last: Message | undefined): boolean {
+  const { aborted, stopped, error } = last?.metadata ?? {}
+  return last?.role !== 'assistant' || (aborted === true && !stopped && error === undefined)
 }
 
 /** Runs at most once in so many milliseconds, and after the last call. */

@@ -62,7 +62,6 @@ export default {
   stopped: 'Angehalten. Die Antwort ist unvollständig.',
   cutOff:
     'Die Antwort ist abgeschnitten: Das Modell hatte keinen Platz mehr, oder sein Filter hat sie beendet.',
-  interrupted: 'Die Verbindung endete vor der Antwort.',
   failed: 'Das wurde nicht beantwortet',
   again: 'Noch einmal',
   regenerate: 'Neu antworten',

@@ -5,6 +5,7 @@ import type { Agent } from '#console/shell/agent.tsx'
 import type { Approval, decidedSchema } from '#features/chat/approvals.schema.ts'
 import type {
   Attachment,
+  acceptedSchema,
   ChatMessage,
   Conversation,
   createdConversationSchema,
@@ -13,7 +14,7 @@ import type {
   NewMessage,
 } from '#features/chat/chat.schema.ts'
 import type { ChatFile } from '#features/chat/files/chat-files.schema.ts'
-import type { StoppedTurn } from '#features/chat/turns.schema.ts'
+import type { currentTurnSchema, StoppedTurn } from '#features/chat/turns.schema.ts'
 
 export type Message = ChatMessage
 export type Passage = NonNullable<NonNullable<Message['metadata']>['passages']>[number]
@@ -56,14 +57,27 @@ export const listModels = (chat: string) =>
 type Fields = 'content' | 'conversationId' | 'model' | 'enableTools' | 'autoRag' | 'attachments'
 export type Question = Pick<NewMessage, Fields>
 
-/** Both are answered by a stream of events. */
-export const ask = (chat: string, question: Question): ApiRequest =>
-  post(chat, { body: { ...question, stream: true } })
-export const answerAgain = (chat: string, messageId: string, model: string | undefined): ApiRequest =>
-  post(`${chat}/messages/${path`${messageId}`}/regenerate`, { body: { model, stream: true } })
+export type Accepted = Static<typeof acceptedSchema>
 
-export const stopTurn = (chat: string, turnId: string) =>
-  post<StoppedTurn>(`${chat}/turns/${path`${turnId}`}/stop`)
+/** Both begin a turn that goes on without its request. Sent again, they join it. */
+export const ask = (chat: string, question: Question) =>
+  post<Accepted>(chat, { body: { ...question, ...inBackground() } })
+export const answerAgain = (chat: string, messageId: string, model: string | undefined) =>
+  post<Accepted>(`${chat}/messages/${path`${messageId}`}/regenerate`, { body: { model, ...inBackground() } })
+
+const inBackground = () => ({
+  background: true,
+  clientMessageId: crypto.getRandomValues(new Uint32Array(4)).join('-'),
+})
+
+/** What runs in a conversation. */
+export const currentTurn = (chat: string, conversationId: string) =>
+  get<Static<typeof currentTurnSchema>>(`${conversationPath(chat, conversationId)}/turn`)
+const turnPath = (chat: string, turnId: string) => `${chat}/turns/${path`${turnId}`}`
+/** Answered by a stream of the events behind that one. */
+export const turnEvents = (chat: string, turnId: string, after: string | undefined) =>
+  get(`${turnPath(chat, turnId)}/events`, { after })
+export const stopTurn = (chat: string, turnId: string) => post<StoppedTurn>(`${turnPath(chat, turnId)}/stop`)
 
 export const filePath = (chat: string, id: string) => `${chat}/files/${path`${id}`}`
 /** Of the bytes of a file: no change of the chat changes them. */

@@ -60,7 +60,6 @@ export const en = {
   partial: 'This answer is not complete: it was interrupted, or is still being written.',
   stopped: 'Stopped. The answer is not complete.',
   cutOff: 'The answer was cut off: the model had no room for more, or its filter ended it.',
-  interrupted: 'The connection ended before the answer did.',
   failed: 'This was not answered',
   again: 'Try again',
   regenerate: 'Answer again',

@@ -1,8 +1,9 @@
+import { pause } from '#console/api/changes.ts'
 import { open, send } from '#console/api/client.ts'
 import { onReconnect } from '#console/api/connection.ts'
 import { ApiError, Unreachable } from '#console/api/errors.ts'
 import { readEvents } from '#console/api/event-stream.ts'
-import { invalidate, queryClient } from '#console/api/query.ts'
+import { invalidate, patch, queryClient } from '#console/api/query.ts'
 import type { ApiRequest } from '#console/api/request.ts'
 import type { Store } from '#console/api/store.ts'
 import { createStore } from '#console/api/store.ts'
@@ -14,8 +15,8 @@ import type { Answer } from './answer.ts'
 import { advance, isOver, newAnswer } from './answer.ts'
 import type { Blocks } from './blocks.ts'
 import { growBlocks, noBlocks } from './blocks.ts'
-import type { Question } from './requests.ts'
-import { answerAgain, ask, stopTurn } from './requests.ts'
+import type { Accepted, Question } from './requests.ts'
+import { answerAgain, ask, currentTurn, stopTurn, turnEvents } from './requests.ts'
 import { text } from './text.ts'
 import { threadQuery } from './thread.ts'
 
@@ -25,20 +26,20 @@ export interface Drawn {
   blocks: Blocks
 }
 
-/** A question with the answer that is being given to it. It lives outside of the views, and goes on while others are open. */
+/** A question with the answer that is being given to it. It lives outside of the views: one that was begun here is shown while others are open. */
 export interface Turn {
   id: number
   chat: string
   /** Undefined until a new conversation has begun. */
   conversationId: string | undefined
   userMessageId?: string
-  /** The service's id for it, once it has begun there. */
+  /** The service's id for it, once it was accepted there. */
   turnId?: string
   /** The question; absent if a stored one is answered again. */
   question?: string
   files?: readonly AddedFile[]
-  /** The message that is answered again. */
-  replaces?: string
+  /** The message behind which it is shown: the one that is answered again, or the stored part of what was begun elsewhere. */
+  replaces?: string | undefined
   drawn: Store<Drawn>
   stop(): void
 }
@@ -56,13 +57,13 @@ const maxParsing = 0.25
 
 export const isRunning = ({ drawn }: Turn) => !isOver(drawn.get().answer)
 
+type About = Pick<Turn, 'chat' | 'conversationId' | 'turnId' | 'question' | 'files' | 'replaces'>
+
 export const startTurn = (chat: string, question: Question, files: readonly AddedFile[]): Turn =>
-  run(ask(chat, { ...question, ...attached(files) }), {
-    chat,
-    conversationId: question.conversationId,
-    question: question.content ?? '',
-    files,
-  })
+  run(
+    { chat, conversationId: question.conversationId, question: question.content ?? '', files },
+    { request: ask(chat, { ...question, ...attached(files) }) },
+  )
 
 function attached(files: readonly AddedFile[]): Pick<Question, 'attachments'> {
   const attachments = files.flatMap(({ stored }) => (stored ? [{ id: stored.id }] : []))
@@ -71,40 +72,61 @@ function attached(files: readonly AddedFile[]): Pick<Question, 'attachments'> {
 
 /** Answers a message again: a user's, or the question of an answer. */
 export const startAgain = (chat: string, message: { id: string; conversationId: string }, model?: string) =>
-  run(answerAgain(chat, message.id, model), {
-    chat,
-    conversationId: message.conversationId,
-    replaces: message.id,
-  })
+  run(
+    { chat, conversationId: message.conversationId, replaces: message.id },
+    { request: answerAgain(chat, message.id, model) },
+  )
 
-/** Takes the notice of a failed turn away. */
+/** Shows a turn that was begun elsewhere, or before a reload, until the returned function is called. */
+export function joinTurn(
+  about: Pick<About, 'chat' | 'replaces'> & { conversationId: string; turnId: string },
+) {
+  if (turns.get().some(({ turnId }) => turnId === about.turnId)) return
+  const leaving = new AbortController()
+  const { id } = run(about, { leaving: leaving.signal })
+  return () => {
+    leaving.abort()
+    dismiss(id)
+  }
+}
+
+/** Takes a turn away that is over, or is not shown any more. */
 export const dismiss = (id: number) => turns.set(turns.get().filter(turn => turn.id !== id))
+
+interface How {
+  /** Begins the turn; absent for one that has begun. */
+  request?: ApiRequest<Accepted>
+  leaving?: AbortSignal
+}
 
 let made = 0
 
-function run(
-  request: ApiRequest,
-  about: Pick<Turn, 'chat' | 'conversationId' | 'question' | 'files' | 'replaces'>,
-): Turn {
+function run(about: About, { request, leaving = new AbortController().signal }: How): Turn {
   made += 1
-  const controller = new AbortController()
-  const drawn = createStore<Drawn>({ answer: newAnswer, blocks: noBlocks })
   const id = made
-  const turn = { ...about, id, drawn, stop: () => stop(id, controller) }
+  const stopping = new AbortController()
+  const drawn = createStore<Drawn>({ answer: newAnswer, blocks: noBlocks })
+  const turn = { ...about, id, drawn, stop: () => stop(id, stopping) }
   const others = turns.get().filter(other => isRunning(other) || other.conversationId !== turn.conversationId)
   turns.set([...others, turn])
-  void follow(turn, request, controller.signal)
+  void follow(turn, { request, leaving, stopping: stopping.signal })
   return turn
 }
 
-/** What was said stays, and ends the events. A turn that has not begun at the service ends with its request. */
-function stop(id: number, controller: AbortController): void {
+/** What was said stays, and ends the events. A turn that was not accepted yet is stopped as soon as it is. */
+function stop(id: number, stopping: AbortController): void {
+  stopping.abort()
   const turn = turns.get().find(one => one.id === id)
-  if (turn?.turnId === undefined) controller.abort()
-  else send(stopTurn(turn.chat, turn.turnId)).catch(toastError)
+  if (turn?.turnId !== undefined) send(stopTurn(turn.chat, turn.turnId)).catch(toastError)
 }
 
-async function follow(turn: Turn, request: ApiRequest, signal: AbortSignal): Promise<void> {
+interface Following {
+  request: ApiRequest<Accepted> | undefined
+  leaving: AbortSignal
+  stopping: AbortSignal
+}
+
+async function follow(turn: Turn, { request, leaving, stopping }: Following): Promise<void> {
   const drawing = draw(turn.drawn)
   let answer = newAnswer
   const move = (next: Answer) => {
@@ -112,23 +134,19 @@ async function follow(turn: Turn, request: ApiRequest, signal: AbortSignal): Pro
     drawing.show(answer)
   }
   try {
-    const response = await openWhenFree(turn, request, signal)
-    for await (const { data } of readEvents(response)) {
-      const event = JSON.parse(data) as StreamEvent
+    const turnId = turn.turnId ?? (await begin(turn, request as ApiRequest<Accepted>, stopping))
+    for await (const event of eventsOf(turn.chat, turnId, leaving)) {
       move(advance(answer, event, performance.now()))
-      if (event.type === 'message_start') begin(turn, answer)
+      if (event.type === 'message_start' && request === undefined) showQuestion(turn, event.userMessageId)
     }
-    if (!isOver(answer)) throw new Error(text.current().interrupted)
+    // Without a last event all of them were read before: the stored answer has the rest.
+    if (!isOver(answer)) move({ ...answer, state: 'done' })
   } catch (error) {
-    move({
-      ...answer,
-      ...(signal.aborted ? { state: 'stopped' } : { state: 'failed', error: errorOf(error) }),
-    })
+    move({ ...answer, state: 'failed', error: errorOf(error) })
   }
-  const conversationId = answer.conversationId ?? turn.conversationId
-  if (conversationId !== undefined && answer.error?.code !== locked) endedAt.set(conversationId, Date.now())
+  if (stopping.aborted) move({ ...answer, state: 'stopped' })
   drawing.finish()
-  await settle(turn, answer)
+  if (!leaving.aborted) await settle(turn, answer, request !== undefined)
 }
 
 function errorOf(error: unknown): NonNullable<Answer['error']> {
@@ -136,54 +154,80 @@ function errorOf(error: unknown): NonNullable<Answer['error']> {
   return { code, message: error instanceof Error ? error.message : String(error) }
 }
 
-const locked = 'CONVERSATION_LOCKED'
+/** Until a request that was cut is sent again, in milliseconds. */
+const againMs = 1000
 
-/** When turns ended: their conversations are free again a moment later, when changes of them are no longer their own. */
-const endedAt = new Map<string, number>()
-const freeAfterMs = 5000
-const againMs = 250
+/** Has the service take the question, whose conversation has a place in the list then; returns the turn's id. */
+async function begin(turn: Turn, request: ApiRequest<Accepted>, stopping: AbortSignal): Promise<string> {
+  const { userMessage, turn: accepted, evictedConversationId } = await sendUntilReached(request, stopping)
+  const { id: userMessageId, conversationId } = userMessage
+  update(turn.id, { conversationId, userMessageId, turnId: accepted.id })
+  if (evictedConversationId !== undefined) toast(text.current().evicted)
+  void invalidate([`${turn.chat}/conversations`])
+  if (stopping.aborted) send(stopTurn(turn.chat, accepted.id)).catch(toastError)
+  return accepted.id
+}
 
-/** Whether changes of the conversation come from here: a turn runs, or has just ended. */
-export const isOwn = (conversationId: string): boolean =>
-  turns.get().some(turn => turn.conversationId === conversationId && isRunning(turn)) ||
-  Date.now() - (endedAt.get(conversationId) ?? 0) < freeAfterMs
-
-async function openWhenFree(turn: Turn, request: ApiRequest, signal: AbortSignal): Promise<Response> {
+async function sendUntilReached<Result>(request: ApiRequest<Result>, stopping: AbortSignal): Promise<Result> {
   for (;;) {
     try {
-      return await open(request, { signal })
+      return await send(request)
     } catch (error) {
-      const isLocked = error instanceof ApiError && error.code === locked
-      const sinceOwn = Date.now() - (endedAt.get(turn.conversationId ?? '') ?? 0)
-      if (!isLocked || sinceOwn > freeAfterMs) throw error
-      await new Promise(resolve => setTimeout(resolve, againMs))
+      if (!(error instanceof Unreachable) || stopping.aborted) throw error
     }
+    await pause(againMs, stopping)
   }
 }
 
-/** The question is stored: the conversation has a place in the list. */
-function begin(turn: Turn, { conversationId, userMessageId, turnId, evicted }: Answer): void {
-  const ids = {
-    ...(userMessageId !== undefined && { userMessageId }),
-    ...(turnId !== undefined && { turnId }),
+/** The events of a turn to its end, over as many connections as it takes. */
+async function* eventsOf(chat: string, turnId: string, leaving: AbortSignal): AsyncGenerator<StreamEvent> {
+  let last: string | undefined
+  while (!leaving.aborted) {
+    try {
+      const response = await open(turnEvents(chat, turnId, last), { signal: leaving, isShown: false })
+      if (response.status === 204) return
+      for await (const { id, data } of readEvents(response)) {
+        last = id ?? last
+        const event = JSON.parse(data) as StreamEvent
+        yield event
+        if (event.type === 'message_complete' || event.type === 'error') return
+      }
+    } catch (error) {
+      if (error instanceof ApiError && error.status !== 429 && error.status < 500) throw error
+    }
+    await pause(againMs, leaving)
   }
-  replace({ ...turn, conversationId, ...ids })
-  if (evicted !== undefined) toast(text.current().evicted)
-  void invalidate([`${turn.chat}/conversations`])
 }
 
-const replace = (next: Turn) => turns.set(turns.get().map(turn => (turn.id === next.id ? next : turn)))
+/** Of a turn that was begun elsewhere the question is shown as it is stored. */
+function showQuestion({ id, chat, conversationId, replaces }: Turn, userMessageId: string): void {
+  update(id, { userMessageId, replaces: replaces ?? userMessageId })
+  if (conversationId !== undefined) void fetchThread(chat, conversationId)
+}
 
-/** Once the stored answer can be shown in its place, the turn is forgotten. */
-async function settle(turn: Turn, { conversationId, state }: Answer): Promise<void> {
-  const stored = conversationId ?? turn.conversationId
-  void invalidate([`${turn.chat}/conversations`])
-  if (stored !== undefined) await fetchThread(turn.chat, stored)
-  if (state !== 'failed' || conversationId !== undefined) return dismiss(turn.id)
-  const key = draftKey(turn.chat, turn.conversationId)
-  if (turn.question !== undefined && !drafts.get()[key]) setDraft(key, turn.question)
-  putBack(turn.files ?? [])
-  turns.set([...turns.get()])
+const update = (id: number, changes: Partial<Turn>) =>
+  turns.set(turns.get().map(turn => (turn.id === id ? { ...turn, ...changes } : turn)))
+
+/** Once the stored answer can be shown in its place, the turn is forgotten. A question that was not stored goes back to its draft. */
+async function settle(
+  { id, chat, question, files = [] }: Turn,
+  answer: Answer,
+  isOwn: boolean,
+): Promise<void> {
+  const conversationId = turns.get().find(turn => turn.id === id)?.conversationId
+  void invalidate([`${chat}/conversations`])
+  if (conversationId !== undefined) {
+    await fetchThread(chat, conversationId)
+    patch(currentTurn(chat, conversationId), () => ({ turn: null }))
+  }
+  const isStored = answer.userMessageId !== undefined || answer.state === 'done' || !isOwn
+  if (!isStored) {
+    const key = draftKey(chat, conversationId)
+    if (question !== undefined && !drafts.get()[key]) setDraft(key, question)
+    putBack(files.map(file => ({ ...file, key })))
+  }
+  if (isStored || answer.state === 'stopped') dismiss(id)
+  else turns.set([...turns.get()])
 }
 
 /** Fetches the messages, as soon as the server can be reached. */
@@ -220,8 +264,3 @@ function draw(drawn: Store<Drawn>) {
     },
   }
 }
-
-// The server ends an answer whose reader has gone.
-addEventListener('beforeunload', event => {
-  if (turns.get().some(isRunning)) event.preventDefault()
-})
