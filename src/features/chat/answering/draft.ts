@@ -6,6 +6,7 @@ import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from '../chat.events.ts'
+import type { Attachment } from '../chat.schema.ts'
 import type { Lock, TurnMark } from '../conversation-lock.repository.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
 import type { StoredMessage } from '../messages.repository.ts'
@@ -42,6 +43,8 @@ interface Place {
   conversationId: string | undefined
   /** If it is stored already. */
   question?: StoredMessage
+  /** Of a new one. */
+  attachments?: readonly Attachment[]
 }
 
 interface Stored

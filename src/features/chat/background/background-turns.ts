@@ -16,6 +16,7 @@ import type { ChatMessage, TurnOptions } from '../chat.schema.ts'
 import { listLocked } from '../conversation-lock.repository.ts'
 import { conversationLocked } from '../conversation-lock.ts'
 import type { ConversationStarts } from '../conversation-starts.ts'
+import { hasConversation } from '../conversations.repository.ts'
 import { findMessage, toPublic } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
 import type { TurnRow } from './turns.repository.ts'
@@ -31,6 +32,16 @@ import {
 export const turnJobName = 'turn'
 export const turnJobKey = (turnId: string) => `turn:${turnId}`
 
+export const removeTurnsJobName = 'remove_turns'
+/** How long events are kept after the end of their turn, and turns for repeated sends, in milliseconds. */
+export const keptMs = { events: 10 * 60_000, turns: 24 * 3_600_000 }
+
+/** Within the transaction that ends a turn. */
+export async function removeLater(outbox: Outbox<ChatEvents>, clock: Clock): Promise<void> {
+  const runAt = clock.now() + keptMs.events
+  await outbox.add({ name: removeTurnsJobName, payload: null, key: removeTurnsJobName, runAt })
+}
+
 /** Messages that may wait in a conversation. */
 const maxQueued = 20
 
@@ -43,6 +54,8 @@ export interface BackgroundOptions {
 export interface StoredQuestion {
   message: ChatMessage
   isNew: boolean
+  /** Of the conversation that it began. */
+  title?: string
   options: QuestionInput & TurnOptions
   asker: Asker
   actor: Actor | undefined
@@ -74,13 +87,14 @@ export function createBackgroundTurns({ starts, transact, clock, ids }: Dependen
     const { clientMessageId, on_busy, ...input } = options
     const { author } = asker
     return await transact(agent, async (transaction, outbox: Outbox<ChatEvents>) => {
-      const known = await joined(transaction, author, clientMessageId, input.content)
+      const known = await joined(transaction, asker, clientMessageId, input)
       if (known !== undefined) return known
-      const { conversationId: current, question } = await draft.find(transaction)
+      const { conversationId: current, question, attachments = [] } = await draft.find(transaction)
       const at = timestamp(clock)
       const { content = '' } = input
+      const title = titleOf(content || attachments[0]?.name || '')
       if (current !== undefined) await requirePlace(transaction, current, on_busy, at)
-      const begun = { id: ids.record(), title: titleOf(content), created_by: author, createdAt: at }
+      const begun = { id: ids.record(), title, created_by: author, createdAt: at }
       const owner = { agentId: agent.agentId, settings: draft.settings }
       const evicted = current === undefined ? await starts.prepare(transaction, outbox, begun, owner) : {}
       const conversation_id = current ?? begun.id
@@ -88,6 +102,7 @@ export function createBackgroundTurns({ starts, transact, clock, ids }: Dependen
       const message = question === undefined ? said : toPublic(question)
       const stored: StoredQuestion = {
         ...{ message, isNew: question === undefined, asker, actor: currentActor.getStore() },
+        ...(current === undefined && { title }),
         options: { ...input, conversationId: conversation_id },
       }
       const row = {
@@ -111,8 +126,10 @@ export function createBackgroundTurns({ starts, transact, clock, ids }: Dependen
         if (row?.status !== 'queued') return false
         const { message: withdrawn } = JSON.parse(row.question) as StoredQuestion
         const ended = { status: 'ended', question: endedQuestion(withdrawn.id), ended_at: timestamp(clock) }
-        await moveTurn(transaction, turnId, ['queued'], ended)
+        // Its job may have begun it meanwhile.
+        if (!(await moveTurn(transaction, turnId, ['queued'], ended))) return false
         await outbox.cancel(turnJobKey(turnId))
+        await removeLater(outbox, clock)
         const message = 'The message was withdrawn: its turn was stopped before it had begun.'
         const events = JSON.stringify({ type: 'error', message, code: 'CONFLICT' })
         await insertEvents(transaction, { turn_id: turnId, last: 1, events })
@@ -147,9 +164,9 @@ async function requirePlace(
 /** The turn that the same message has begun before. Throws CONFLICT for another message. */
 async function joined(
   database: Kysely<AgentTables>,
-  author: string,
+  { author, reach }: Asker,
   clientId: string | undefined,
-  content: string | undefined,
+  { content, conversationId }: QuestionInput,
 ) {
   const row = clientId === undefined ? undefined : await findByClientId(database, author, clientId)
   if (row === undefined) return undefined
@@ -159,8 +176,12 @@ async function joined(
     throw conflict(
       'This message was sent before, and was withdrawn or deleted since. Send it with another clientMessageId.',
     )
-  const userMessage = stored === undefined ? message : toPublic(stored)
-  if (content !== undefined && content !== userMessage.content)
+  const known = stored === undefined ? message : toPublic(stored)
+  const isSame =
+    (content === undefined || content === known.content || known.metadata?.edited !== undefined) &&
+    (conversationId === undefined || conversationId === row.conversation_id) &&
+    (await hasConversation(database, row.conversation_id, reach))
+  if (!isSame)
     throw conflict('Another message was sent with this clientMessageId. Give each message its own.')
-  return { row, userMessage }
+  return { row, userMessage: known }
 }

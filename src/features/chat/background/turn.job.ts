@@ -20,7 +20,7 @@ import { findMessage } from '../messages.repository.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
 import type { TurnEvent } from '../turn/turn.ts'
 import type { StoredQuestion } from './background-turns.ts'
-import { endedQuestion } from './background-turns.ts'
+import { endedQuestion, keptMs, removeLater } from './background-turns.ts'
 import { TurnLog } from './turn-log.ts'
 import type { TurnRow } from './turns.repository.ts'
 import { beginRun, findTurn, openTurns, removeEnded, sizeOfLog } from './turns.repository.ts'
@@ -29,10 +29,6 @@ import { beginRun, findTurn, openTurns, removeEnded, sizeOfLog } from './turns.r
 const busyMs = 300
 /** Until another process has taken the place of one that ends, in milliseconds. */
 const endingMs = 1_000
-/** How long events are kept after the end of their turn, and turns for repeated sends, in milliseconds. */
-const keptMs = { events: 10 * 60_000, turns: 24 * 3_600_000 }
-
-export const removeTurnsJobName = 'remove_turns'
 
 /** What the row of a turn has as its state. */
 interface StoredState {
@@ -52,7 +48,7 @@ interface Dependencies {
 
 /** Runs a turn, or goes on with it where an earlier run was recorded last. */
 export function createTurnJob(needs: Dependencies): JobHandler<AgentHandle> {
-  const { lock, transact, clock } = needs
+  const { clock } = needs
   return {
     lane: 'turns',
 
@@ -64,26 +60,31 @@ export function createTurnJob(needs: Dependencies): JobHandler<AgentHandle> {
       const [first] = await openTurns(agent.db, row.conversation_id)
       if (first?.id !== row.id) throw busy
       const stored = JSON.parse(row.question) as StoredQuestion
-      await currentActor.run(stored.actor, runTurnOnce, needs, context, row).catch(error => {
-        throw error instanceof AppError && error.code === 'CONVERSATION_LOCKED' ? busy : error
+      await currentActor.run(stored.actor, runTurnOnce, needs, context, row).catch(async error => {
+        if (!(error instanceof AppError) || context.signal.aborted) throw error
+        if (error.code === 'CONVERSATION_LOCKED') throw busy
+        if (!error.isPermanent) throw error
+        await endUnanswered(needs, agent, row.id, error)
       })
     },
 
-    /** The last event says so; what was said stays as it was stored. */
-    async onFailed({ agent, payload }, message) {
-      const turn = await findTurn(agent.db, String(payload))
-      if (turn === undefined) return
-      const { id, conversation_id: conversationId, lock_token: token } = turn
-      const error = new AppError('INTERNAL_ERROR', message)
-      await transact(agent, async (transaction, outbox) => {
-        const start = { ...(await sizeOfLog(transaction, id)), deltas: 0 }
-        const log = new TurnLog({ db: transaction, turn, start, onWritten() {}, onLost() {} })
-        await endOf(needs, log, turn)(transaction, outbox, { assistantMessage: undefined, error })
-        if (token !== null) await lock.release(transaction, { conversationId, token })
-      })
-      notify(needs, agent, id)
-    },
+    onFailed: ({ agent, payload }, message) =>
+      endUnanswered(needs, agent, String(payload), new AppError('INTERNAL_ERROR', message)),
   }
+}
+
+/** The last event says why; what was said stays as it was stored. */
+async function endUnanswered(needs: Dependencies, agent: AgentHandle, turnId: string, error: AppError) {
+  const turn = await findTurn(agent.db, turnId)
+  if (turn === undefined) return
+  const { id, conversation_id: conversationId, lock_token: token } = turn
+  await needs.transact(agent, async (transaction, outbox) => {
+    const start = { ...(await sizeOfLog(transaction, id)), deltas: 0 }
+    const log = new TurnLog({ db: transaction, turn, start, onWritten() {}, onLost() {} })
+    await endOf(needs, log, turn)(transaction, outbox, { assistantMessage: undefined, error })
+    if (token !== null) await needs.lock.release(transaction, { conversationId, token })
+  })
+  notify(needs, agent, id)
 }
 
 function notify({ changes }: Dependencies, { agentId }: AgentHandle, id: string): void {
@@ -123,7 +124,7 @@ async function runTurnOnce(needs: Dependencies, context: JobContext<AgentHandle>
 
 /** Locks the conversation, and stores the message unless it is. */
 async function take({ questions, clock }: Dependencies, { agentId, db }: AgentHandle, row: TurnRow) {
-  const { message, isNew, options, asker } = JSON.parse(row.question) as StoredQuestion
+  const { message, isNew, title: former, options, asker } = JSON.parse(row.question) as StoredQuestion
   const { lock_token: token, conversation_id: conversationId } = row
   const isStored = !isNew || (await findMessage(db, message.id)) !== undefined
   await using draft = await (isStored
@@ -138,7 +139,8 @@ async function take({ questions, clock }: Dependencies, { agentId, db }: AgentHa
       if (run === undefined) throw new JobAborted('cancelled')
     },
   })
-  return { question: { ...question, isNew }, run: run ?? 0 }
+  const title = former === undefined ? undefined : { former, model: draft.settings.title_model }
+  return { question: { ...question, isNew, title }, run: run ?? 0 }
 }
 
 /** Gives the events to the log, and the log what it stores. */
@@ -181,8 +183,7 @@ function endOf({ clock }: Dependencies, log: TurnLog, { question }: TurnRow): Re
       ended_at: timestamp(clock),
       question: endedQuestion(message.id),
     })
-    const runAt = clock.now() + keptMs.events
-    await outbox.add({ name: removeTurnsJobName, payload: null, key: removeTurnsJobName, runAt })
+    await removeLater(outbox, clock)
   }
 }
 

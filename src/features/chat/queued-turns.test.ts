@@ -1,0 +1,89 @@
+/** Turns in the background whose world has changed by the time they begin. */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { heldStream, usualAnswer } from '#test/support/chat-model.ts'
+import type { ChatStage } from '#test/support/chat-stage.ts'
+import { setChatStage } from '#test/support/chat-stage.ts'
+import { openaiText } from '#test/support/model-server.ts'
+import { readTurn } from '#test/support/turn-reader.ts'
+
+interface Accepted {
+  userMessage: { id: string; conversationId: string; metadata?: object }
+  turn: { id: string; events: string }
+}
+
+let stage: ChatStage
+let url: string
+
+beforeAll(async () => {
+  stage = await setChatStage()
+  url = await stage.app.listen()
+})
+
+afterAll(() => stage[Symbol.asyncDispose]())
+
+const send = (path: string, body: object, headers = {}) =>
+  stage.app.call<Accepted>('POST', path, {
+    body: { content: 'Hello', autoRag: false, background: true, ...body },
+    headers,
+  })
+const read = ({ turn }: Accepted) => readTurn(() => `${url}${turn.events}`)
+
+/** A conversation in which a turn goes on until it is let end, and another one waits. */
+async function queued(path: string, by = {}) {
+  const held = heldStream(['One'])
+  stage.model.next(held.reply)
+  const { body: first } = await send(path, {})
+  await held.begun
+  const { conversationId } = first.userMessage
+  const { body: second } = await send(path, { content: 'Two', conversationId, on_busy: 'queue' }, by)
+  return { second, conversationId, open: held.open }
+}
+
+describe('a turn in the background', () => {
+  it('ends with the code of what refuses it when it begins', async () => {
+    const path = await stage.makeChat()
+    const { second, open } = await queued(path)
+    await stage.app.call('PUT', path.replace(/chat$/, 'settings'), { body: { monthly_tokens: 1 } })
+    open()
+    expect((await read(second)).events).toMatchObject([
+      { type: 'error', code: 'BUDGET_SPENT', message: expect.stringContaining('for this month is spent') },
+    ])
+  })
+
+  it('has its conversation named by the model for titles', async () => {
+    const path = await stage.makeChat({ title_model: 'small' })
+    stage.model.next({ stream: openaiText('1 metre.') }, { stream: openaiText('Tides') })
+    expect((await read((await send(path, {})).body)).text).toBe('1 metre.')
+    await vi.waitFor(async () => {
+      const { body } = await stage.app.call<{ conversations: object[] }>('GET', `${path}/conversations`)
+      expect(body.conversations).toMatchObject([{ title: 'Tides' }])
+    })
+  })
+
+  it.each([
+    ['content', { content: 'Good-bye' }],
+    ['conversation', { conversationId: 'another' }],
+  ])('is not joined by a message with another %s', async (_what, other) => {
+    const path = await stage.makeChat()
+    const known = { clientMessageId: 'mine' }
+    const { body } = await send(path, known)
+    expect((await read(body)).text).toBe(usualAnswer)
+    expect(await send(path, { ...known, ...other })).toMatchObject({
+      status: 409,
+      body: { code: 'CONFLICT', error: expect.stringContaining('clientMessageId') },
+    })
+    expect((await send(path, known)).body.turn.id).toBe(body.turn.id)
+  })
+
+  it('is forgotten in time if it was withdrawn', async () => {
+    const path = await stage.makeChat()
+    const { second, open } = await queued(path)
+    await stage.app.call('POST', `${path}/turns/${second.turn.id}/stop`)
+    const agentId = path.split('/').at(-2) ?? ''
+    const jobs = await stage.app.service.infrastructure.agentDatabases.use(agentId, ({ db }) =>
+      db.selectFrom('outbox').select('name').where('name', '=', 'remove_turns').execute(),
+    )
+    open()
+    expect(jobs).toHaveLength(1)
+  })
+})
