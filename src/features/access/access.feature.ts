@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import type { Actor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
+import { AccessDenied } from '#platform/errors.ts'
 import { registerAccess } from '#platform/http/access.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import type { FindGate } from '#platform/http/gate.ts'
@@ -15,7 +17,7 @@ import { createAccessWatch } from './access-watch.ts'
 import { createDecision, registerAgentRelease } from './authorize.ts'
 import type { Identify } from './caller.ts'
 import { identifyInTurn } from './caller.ts'
-import { createCallerSignal } from './caller-signal.ts'
+import { createCallerSignal, roleTakenAway } from './caller-signal.ts'
 import type { ConnectionAccess } from './connection-access.ts'
 import { createConnectionAccess } from './connection-access.ts'
 import { createGateway } from './gateway.ts'
@@ -25,6 +27,7 @@ import { createKeyIdentification } from './keys/identify-key.ts'
 import { createKeysRepository } from './keys/keys.repository.ts'
 import { registerKeyRoutes } from './keys/keys.routes.ts'
 import { createKeysService } from './keys/keys.service.ts'
+import { allows } from './policy.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 import { lessForPages, refuseOtherSites } from './web-pages.ts'
 
@@ -42,6 +45,8 @@ export interface AccessFeature extends Feature {
   disabled(agentId: string): void
   /** For requests that take long: aborts when their caller may no longer make them, or the agent is disabled. */
   callerSignal(isDisabled: (agentId: string) => Promise<boolean>): SignalOf
+  /** For the work of a caller that outlives the request. Throws FORBIDDEN, UNAUTHORIZED or NOT_FOUND for one who may no longer chat. */
+  stillPermitted(agentId: string, actor: Actor): Promise<{ isAdmin: boolean }>
   /** For connections that are open for long and whose route decides by itself who may open them. */
   connections: ConnectionAccess
   /** Lets callers without a role buy calls. */
@@ -86,6 +91,20 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
     openAgent: decision.openAgent,
     disabled: watch.notify,
     connections,
+    async stillPermitted(agentId, { kind, id, name }) {
+      // What callers without a user may do cannot be taken away.
+      if (id === null || (kind !== 'person' && kind !== 'key')) return { isAdmin: true }
+      const isDeveloper = id === configuration.devUser
+      const user = { email: id, name: name ?? undefined, ...(isDeveloper && { isDeveloper }) }
+      const caller =
+        kind === 'key' ? await identification.identifyAgain(id) : { user, via: 'session' as const }
+      const asked = { caller, publicAccess: configuration.publicAccess ?? 'full' }
+      const permission = await Promise.resolve(access.permissionOn(agentId, asked)).catch(error => {
+        throw error instanceof AccessDenied ? roleTakenAway() : error
+      })
+      if (!allows(permission, 'chatter', true)) throw roleTakenAway()
+      return { isAdmin: allows(permission, 'admin') }
+    },
     callerSignal: isDisabled => createCallerSignal({ identify, access, watch, isDisabled, log }),
     sellBy(given) {
       gateOf = given

@@ -66,6 +66,6 @@ export function createCallerSignal({ identify, access, watch, isDisabled, log }:
   }
 }
 
-function roleTakenAway(): AppError {
+export function roleTakenAway(): AppError {
   return new AppError('FORBIDDEN', 'Access denied: your role on this agent was taken away.')
 }

@@ -18,12 +18,18 @@ export interface AgentsFeature extends Feature {
   settings: SettingsService
   /** For requests that take long: aborts when their caller may no longer make them. */
   callerSignal: SignalOf
+  stillPermitted: AccessFeature['stillPermitted']
 }
 
 /** Agents and their settings. Resolves once the agent exists that always does. */
 export async function createAgents(
   infrastructure: Infrastructure,
-  { access, disabled, callerSignal }: Pick<AccessFeature, 'access' | 'disabled' | 'callerSignal'>,
+  {
+    access,
+    disabled,
+    callerSignal,
+    stillPermitted,
+  }: Pick<AccessFeature, 'access' | 'disabled' | 'callerSignal' | 'stillPermitted'>,
 ): Promise<AgentsFeature> {
   const { platform, agentDatabases, secretBox, models, outbound, events, configuration, clock, ids, log } =
     infrastructure
@@ -54,6 +60,7 @@ export async function createAgents(
     agents,
     settings,
     callerSignal: callerSignal(agents.isDisabled),
+    stillPermitted,
     routes(app) {
       registerAgentRoutes(app, agents)
       registerSettingsRoutes(app, settings)

@@ -79,7 +79,9 @@ export interface ChatFeature extends Feature {
   shorten(result: unknown): unknown
 }
 
-interface Peers extends Pick<AgentsFeature, 'settings' | 'callerSignal'>, Pick<UsageFeature, 'usage'> {
+interface Peers
+  extends Pick<AgentsFeature, 'settings' | 'callerSignal' | 'stillPermitted'>,
+    Pick<UsageFeature, 'usage'> {
   knowledge: KnowledgeService
   attached: Attached
   toolsOf: ToolsOf
@@ -88,7 +90,7 @@ interface Peers extends Pick<AgentsFeature, 'settings' | 'callerSignal'>, Pick<U
 /** Conversations with agents. */
 export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFeature {
   const { models, configuration, instanceId, transact, changes, clock, log } = infrastructure
-  const { settings, knowledge, attached, usage, callerSignal, toolsOf } = peers
+  const { settings, knowledge, attached, usage, callerSignal, stillPermitted, toolsOf } = peers
   const lock = createConversationLock({ clock, holder: instanceId, leaseMs: configuration.leaseMs })
   const slowLists = createSlowLists(infrastructure.searchWorkers)
   const conversations = createConversationsService({ lock, slowLists, transact })
@@ -142,7 +144,7 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
     },
     jobs: {
       [removeUnusedJobName]: createRemoveUnusedJob(infrastructure),
-      [turnJobName]: createTurnJob({ ...infrastructure, questions, answering, lock }),
+      [turnJobName]: createTurnJob({ ...infrastructure, questions, answering, lock, stillPermitted }),
       [removeTurnsJobName]: createRemoveTurnsJob(infrastructure),
     },
     events: chatEvents,

@@ -1,8 +1,11 @@
 /** Turns in the background whose world has changed by the time they begin. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { giveRole, makeAgent } from '#test/support/agents.ts'
+import { buildApp } from '#test/support/build-app.ts'
 import { heldStream, usualAnswer } from '#test/support/chat-model.ts'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
+import { startGateway } from '#test/support/gateway.ts'
 import { openaiText } from '#test/support/model-server.ts'
 import { readTurn } from '#test/support/turn-reader.ts'
 
@@ -21,21 +24,21 @@ beforeAll(async () => {
 
 afterAll(() => stage[Symbol.asyncDispose]())
 
-const send = (path: string, body: object, headers = {}) =>
-  stage.app.call<Accepted>('POST', path, {
+const send = (path: string, body: object, headers = {}, { app } = stage) =>
+  app.call<Accepted>('POST', path, {
     body: { content: 'Hello', autoRag: false, background: true, ...body },
     headers,
   })
 const read = ({ turn }: Accepted) => readTurn(() => `${url}${turn.events}`)
 
 /** A conversation in which a turn goes on until it is let end, and another one waits. */
-async function queued(path: string, by = {}) {
+async function queued(path: string, by = {}, owner = {}, of = stage) {
   const held = heldStream(['One'])
   stage.model.next(held.reply)
-  const { body: first } = await send(path, {})
+  const { body: first } = await send(path, {}, owner, of)
   await held.begun
   const { conversationId } = first.userMessage
-  const { body: second } = await send(path, { content: 'Two', conversationId, on_busy: 'queue' }, by)
+  const { body: second } = await send(path, { content: 'Two', conversationId, on_busy: 'queue' }, by, of)
   return { second, conversationId, open: held.open }
 }
 
@@ -48,6 +51,41 @@ describe('a turn in the background', () => {
     expect((await read(second)).events).toMatchObject([
       { type: 'error', code: 'BUDGET_SPENT', message: expect.stringContaining('for this month is spent') },
     ])
+  })
+
+  it('does not begin for a key that was revoked meanwhile', async () => {
+    const path = await stage.makeChat()
+    const keys = path.replace(/chat$/, 'keys')
+    const { body } = await stage.app.call<{ id: string; key: string }>('POST', keys, {
+      body: { name: 'lost', role: 'admin' },
+    })
+    const { second, open } = await queued(path, { authorization: `Bearer ${body.key}` })
+    await stage.app.call('DELETE', `${keys}/${body.id}`)
+    open()
+    expect((await read(second)).events).toMatchObject([{ type: 'error', code: 'UNAUTHORIZED' }])
+  })
+
+  it.each([
+    ['viewer', 'FORBIDDEN'],
+    ['chat', 'NOT_FOUND'],
+    ['none', 'FORBIDDEN'],
+  ] as const)('does not begin for an admin whose role is %s by then', async (role, code) => {
+    const gateway = await startGateway()
+    await using ended = new AsyncDisposableStack()
+    ended.defer(gateway.close)
+    const app = await buildApp({ environment: { ...gateway.environment, ...stage.model.environment } })
+    ended.defer(() => app.close())
+    const url = await app.listen()
+    const owner = await gateway.headers('owner@example.com')
+    const eve = await gateway.headers('eve@example.com')
+    const agentId = await makeAgent(app, { headers: owner })
+    const entry = await giveRole(app, agentId, { email: 'eve@example.com', role: 'admin', headers: owner })
+    const { second, open } = await queued(`/api/agents/${agentId}/chat`, eve, owner, { ...stage, app })
+    await app.call('DELETE', entry, { headers: owner })
+    if (role !== 'none') await giveRole(app, agentId, { email: 'eve@example.com', role, headers: owner })
+    open()
+    const reading = readTurn(() => `${url}${second.turn.events}`, { headers: owner })
+    expect((await reading).events).toMatchObject([{ type: 'error', code }])
   })
 
   it('has its conversation named by the model for titles', async () => {

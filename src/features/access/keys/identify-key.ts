@@ -91,6 +91,13 @@ export function createKeyIdentification({ repository, isExclusive, clock, log }:
       return found instanceof Promise ? found.then(judge) : judge(found)
     },
 
+    /** The caller whose key was identified before, for work that outlives the request. Throws UNAUTHORIZED as `identify` does. */
+    async identifyAgain(id: string): Promise<Caller> {
+      const row = await repository.findById(id)
+      if (row === undefined) throw refused('revoked')
+      return callerBy({ row }, row.hash)
+    },
+
     /** The limit of a request whose key has one of its own. */
     limitOf(request: FastifyRequest): OwnLimit | undefined {
       if (limits.size === 0) return undefined

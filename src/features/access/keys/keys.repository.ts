@@ -62,6 +62,9 @@ export function createKeysRepository(database: Database) {
       return { row, creatorOn: { agentId, known: known_agent === null ? undefined : { role: creator_role } } }
     },
 
+    findById: (id: string): Promise<KeyRow | undefined> =>
+      database.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst(),
+
     list: (scope: KeyScope, parameters: ListParameters) => listRows(keysOf(scope), keyList, parameters),
 
     find: (scope: KeyScope, id: string): Promise<KeyRow | undefined> =>

@@ -1,3 +1,4 @@
+import type { AgentsFeature } from '#features/agents/agents.feature.ts'
 import type { CitedPassage } from '#models/language-model/passages.ts'
 import { currentActor } from '#platform/actor.ts'
 import type { ChangeFeed } from '#platform/change-feed.ts'
@@ -17,6 +18,7 @@ import type { ChatEvents } from '../chat.events.ts'
 import { eventsChange } from '../chat.events.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
 import { findMessage } from '../messages.repository.ts'
+import type { Asker } from '../reach.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
 import type { TurnEvent } from '../turn/turn.ts'
 import type { StoredQuestion } from './background-turns.ts'
@@ -41,6 +43,7 @@ interface Dependencies {
   questions: Questions
   answering: Pick<Answering, 'run'>
   lock: ConversationLock
+  stillPermitted: AgentsFeature['stillPermitted']
   transact: Transact<ChatEvents>
   changes: ChangeFeed
   clock: Clock
@@ -122,9 +125,23 @@ async function runTurnOnce(needs: Dependencies, context: JobContext<AgentHandle>
   throw error ?? lost.reason
 }
 
+/** Who was an admin and is one no longer reaches less. Throws for an asker who may no longer chat. */
+async function askerNow(
+  { stillPermitted }: Dependencies,
+  agentId: string,
+  { asker, actor }: StoredQuestion,
+): Promise<Asker> {
+  const isAdmin = actor === undefined || (await stillPermitted(agentId, actor)).isAdmin
+  if (isAdmin || asker.isOutsider) return asker
+  return { ...asker, isOutsider: true, reach: { author: asker.author } }
+}
+
 /** Locks the conversation, and stores the message unless it is. */
-async function take({ questions, clock }: Dependencies, { agentId, db }: AgentHandle, row: TurnRow) {
-  const { message, isNew, title: former, options, asker } = JSON.parse(row.question) as StoredQuestion
+async function take(needs: Dependencies, { agentId, db }: AgentHandle, row: TurnRow) {
+  const { questions, clock } = needs
+  const stored = JSON.parse(row.question) as StoredQuestion
+  const { message, isNew, title: former, options } = stored
+  const asker = await askerNow(needs, agentId, stored)
   const { lock_token: token, conversation_id: conversationId } = row
   const isStored = !isNew || (await findMessage(db, message.id)) !== undefined
   await using draft = await (isStored
