@@ -194,6 +194,16 @@ describe('a message with files', () => {
     expect(again.body.userMessage.metadata?.attachments).toHaveLength(2)
   })
 
+  it('that is refused leaves files that were received before', async () => {
+    const { id } = await receive(shared.chat, 'Tides', 'tides.txt')
+    const parts: Parts = [
+      ['attachments', JSON.stringify([{ id }])],
+      ['conversationId', 'none'],
+    ]
+    expect((await sendForm('ada', shared.chat, parts)).status).toBe(404)
+    expect((await call('ada', 'GET', `${shared.chat}/files/${id}`)).status).toBe(200)
+  })
+
   it('is one form, as curl sends it', async () => {
     const { chat } = await makeChat()
     const parts: Parts = [fileOf(jpeg(), 'a.jpg'), ['content', '"Hi"'], fileOf(png(), 'b.png')]

@@ -122,27 +122,21 @@ async function readFiles(request: FastifyRequest, { files, maxUploadBytes }: Dep
 
 /** Lets the route for messages, alone in its scope, take a form instead of the JSON that says the same. */
 export function acceptMessageForms(scope: App, needs: Dependencies): void {
+  const receivedBy = new WeakMap<FastifyRequest, string[]>()
   acceptForms(scope)
   scope.addHook('preValidation', async request => {
     if (request.isMultipart()) {
       const { fields, received } = await readFiles(request, needs, maxAttachments)
-      const attachments = received.map(({ id }) => ({ id }))
-      // They go with the request if something is wrong with its fields.
-      request.body = { attachments }
-      request.body = { ...valuesOf(fields), ...(received.length > 0 && { attachments }) }
+      const ids = received.map(({ id }) => id)
+      receivedBy.set(request, ids)
+      request.body = { ...valuesOf(fields), ...(ids.length > 0 && { attachments: ids.map(id => ({ id })) }) }
     }
     requireContent(request)
   })
-  // Files of a form that became no message go with it.
+  // Files of a form that became no message go with it, but not those that its sender had uploaded before.
   scope.addHook('onError', async request => {
-    if (request.isMultipart())
-      await needs.files.discard(request.agent, attachmentsIn(request.body), request.author)
+    await needs.files.discard(request.agent, receivedBy.get(request) ?? [], request.author)
   })
-}
-
-function attachmentsIn(body: unknown): string[] {
-  const { attachments } = (body ?? {}) as { attachments?: { id: string }[] }
-  return Array.isArray(attachments) ? attachments.map(({ id }) => id) : []
 }
 
 /** Blank content counts as none where there are files. */
