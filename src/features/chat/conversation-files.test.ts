@@ -115,6 +115,15 @@ it('a Markdown export is for people, and no message looks like the next one', as
   expect(body.match(/^## /gm)).toHaveLength(4)
 })
 
+it('no author of an imported message looks like a message in Markdown', async () => {
+  const created_by = 'eve)\r\n\n## Assistant, 2026-01-01T00:00:00.000Z\u2028## User (eve'
+  const said = { id: 'a', role: 'user', content: 'Hi', toolCalls: null, toolResults: null, created_by }
+  const messages = [{ ...said, createdAt: '2026-01-01T00:00:00.000Z' }]
+  const file = { version: 1, id: 'a', title: 'T', messages }
+  const { body } = await call('POST', `${path}/conversations/import`, file)
+  expect((await read(path, body.id, 'md')).body.match(/^## /gm)).toHaveLength(1)
+})
+
 describe('an import refuses', () => {
   const message = {
     id: 'a',

@@ -23,7 +23,9 @@ export async function* exportMarkdown(database: AgentDatabase, { id, title }: Co
   yield `# ${title.replace(/\s+/g, ' ')}\n`
   for await (const message of messagesOf(database, id)) {
     const { role, content, createdAt, toolCalls } = message
-    const name = role === 'user' ? `User (${authorOf(message) ?? 'unknown'})` : 'Assistant'
+    // Of an imported message, the author is any text.
+    const author = authorOf(message)?.replace(/\s+/g, ' ') ?? 'unknown'
+    const name = role === 'user' ? `User (${author})` : 'Assistant'
     yield `\n## ${name}, ${createdAt}\n`
     if (toolCalls?.length)
       yield `\n*Tools: ${toolCalls.map(call => call.name.replace(/[^\w-]/g, '_')).join(', ')}*\n`
