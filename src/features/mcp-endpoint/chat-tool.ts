@@ -1,7 +1,8 @@
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { ToolParameters } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
-import { conflict } from '#platform/errors.ts'
+import { bytesOfBase64 } from '#platform/base64.ts'
+import { conflict, invalid } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { CallResult, ChatInput, ChatOutput } from './mcp-endpoint.schema.ts'
 import { chatInputSchema, chatOutputSchema } from './mcp-endpoint.schema.ts'
@@ -29,8 +30,9 @@ export function chatTool(
   async function accept(input: Question, given: ChatInput['files'], { asker }: Call) {
     const attachments: { id: string }[] = []
     try {
-      for (const { name, data } of given ?? []) {
-        const content = Buffer.from(data, 'base64')
+      for (const [at, { name, data }] of (given ?? []).entries()) {
+        const content = bytesOfBase64(data)
+        if (content === undefined) throw invalid(`files.${at}.data`, 'must be base64')
         attachments.push(await files.receive(agent, { name, content, author: asker.author }))
       }
       const sent = attachments.map(({ id }) => ({ id }))

@@ -75,7 +75,8 @@ describe.each([true, false])('chats through MCP (older protocol: %s)', isOld => 
     expect(question?.metadata?.attachments).toMatchObject([{ name: 'tides.txt', kind: 'document' }])
     const before = await storedFiles(stage.app, agentId)
     const bitmap = { name: 'b.bmp', data: data('BM'.padEnd(60, '\0')) }
-    for (const files of [[tides, bitmap], Array.from({ length: 11 }, () => tides)]) {
+    const plain = { name: 'plain.txt', data: 'High tide is at noon (not in base64).' }
+    for (const files of [[tides, bitmap], [tides, plain], Array.from({ length: 11 }, () => tides)]) {
       const refused = await client.callTool({ name: 'chat', arguments: { message: 'Hi', files } })
       expect(refused.isError).toBe(true)
     }

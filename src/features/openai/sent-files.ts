@@ -5,6 +5,7 @@ import { imagePart } from '#models/language-model/images.ts'
 import type { PromptMessage } from '#models/language-model/language-model.ts'
 import type { Passage } from '#models/language-model/passages.ts'
 import { writePassages } from '#models/language-model/passages.ts'
+import { bytesOfBase64 } from '#platform/base64.ts'
 import { AppError, invalid } from '#platform/errors.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { SentMessage } from './openai.schema.ts'
@@ -35,12 +36,8 @@ interface Named {
 export function createReadFiles({ files, attached, outbound, maxUploadBytes }: Dependencies) {
   async function contentOf(field: string, { from }: Named, room: { bytes: number }, signal: AbortSignal) {
     if (!/^https?:/i.test(from)) {
-      const base64 = from.replace(/^data:[^,]{0,200};base64,/i, '')
-      const content = Buffer.from(base64, 'base64')
-      // Other characters than those of base64 are skipped.
-      const isWhole = content.length > 0 && content.length >= Math.floor((base64.length * 3) / 4) - 2
-      if (!isWhole || base64.startsWith('data:'))
-        throw invalid(field, 'must be a data URL in base64, or an address')
+      const content = bytesOfBase64(from)
+      if (content === undefined) throw invalid(field, 'must be a data URL in base64, or an address')
       return content
     }
     const limits = { maxBytes: room.bytes, timeoutMs: fetchMs, signal }
