@@ -1,15 +1,16 @@
 import { Readable } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { ChangeFeed } from '#platform/change-feed.ts'
 import { AppError } from '#platform/errors.ts'
 import { keepAliveMs } from '#platform/http/responses/sse.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { eventsChange } from '../chat.events.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
-import { hasEnded, readEvents } from './turns.repository.ts'
+import { batchesAtOnce, hasEnded, readEvents } from './turns.repository.ts'
 
 /** How long a reader waits to look by itself, in milliseconds: at first, and at most. */
 const lookMs = { first: 250, most: 4_000 }
+/** Of events as they are sent: the last of a turn that has ended, so that its reader need not wait to see that. */
+const endsTurn = /\ndata: \{"type":"(message_complete|error)"[^\n]*\n\n$/
 
 interface Reading {
   agent: AgentHandle
@@ -35,18 +36,19 @@ async function* eventsOf({ agent, turnId, after, changes, signal, last }: Readin
     let pause = lookMs.first
     let quietSince = performance.now()
     while (!signal.aborted) {
-      const isOver = await hasEnded(agent.db, turnId)
       const batches = await readEvents(agent.db, turnId, at)
+      let text = ''
       for (const { last: number, events } of batches) {
-        yield textOf(turnId, number, events.split('\n'), at)
+        text = textOf(turnId, number, events.split('\n'), at)
+        yield text
         at = number
       }
       if (batches.length > 0) {
         pause = lookMs.first
         quietSince = performance.now()
-        continue
-      }
-      if (isOver) {
+        // Events that are written from here on are reported.
+        if (batches.length === batchesAtOnce || endsTurn.test(text)) continue
+      } else if (await isOver(agent, turnId, at)) {
         if (at === 0) yield `event: message\ndata: ${JSON.stringify(await last())}\n\n`
         return
       }
@@ -65,6 +67,11 @@ async function* eventsOf({ agent, turnId, after, changes, signal, last }: Readin
   }
 }
 
+/** In this order, so that the last events are not missed. */
+async function isOver({ db }: AgentHandle, turnId: string, at: number): Promise<boolean> {
+  return (await hasEnded(db, turnId)) && (await readEvents(db, turnId, at)).length === 0
+}
+
 function textOf(turnId: string, last: number, lines: readonly string[], after: number): string {
   const first = last - lines.length + 1
   return lines
@@ -80,22 +87,20 @@ async function changed(
   turnId: string,
   { signal, pause }: { signal: AbortSignal; pause: number },
 ): Promise<void> {
-  const ending = new AbortController()
-  const isOver = Promise.race([
-    delay(pause, true, { signal: ending.signal, ref: false }).catch(() => true),
-    new Promise<boolean>(resolve => {
-      if (signal.aborted) resolve(true)
-      signal.addEventListener('abort', () => resolve(true), { once: true, signal: ending.signal })
-    }),
-  ])
+  const over = Promise.withResolvers<boolean>()
+  const end = () => over.resolve(true)
+  const timer = setTimeout(end, pause).unref()
+  signal.addEventListener('abort', end)
+  if (signal.aborted) end()
   try {
     for (;;) {
       const changes = follower.take()
       if (changes === 'missed' || changes.some(({ type, id }) => type === eventsChange && id === turnId))
         return
-      if (await Promise.race([isOver, follower.changed().then(() => false)])) return
+      if (await Promise.race([over.promise, follower.changed().then(() => false)])) return
     }
   } finally {
-    ending.abort()
+    clearTimeout(timer)
+    signal.removeEventListener('abort', end)
   }
 }

@@ -110,7 +110,7 @@ export function insertEvents(database: Database, batch: Selectable<AgentTables['
 }
 
 /** Batches that are read at a time. */
-const batchesAtOnce = 8
+export const batchesAtOnce = 8
 
 export function readEvents(database: Database, turnId: string, after: number) {
   return database
