@@ -203,6 +203,7 @@ describe(`the tables ${row('GET /api/agents/{id}/sql/schema')}`, () => {
       'browser_sessions',
       'calendar_tasks',
       'channel_threads',
+      'chat_files',
       'chunks',
       'contacts',
       'conversations',
