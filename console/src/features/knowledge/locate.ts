@@ -3,6 +3,8 @@
  * the page differ in spaces, hyphens, ligatures and in the order of columns.
  */
 
+const fromRight = /[\p{scx=Hebrew}\p{scx=Arabic}\p{scx=Syriac}\p{scx=Thaana}\p{scx=Nko}]/u
+
 /** A part of a text item of the page, in UTF-16 units; `end` is exclusive. */
 export interface Mark {
   item: number
@@ -52,7 +54,7 @@ export function locate(items: readonly string[], text: string, range: Range): Lo
   const own = around.letters.split('').filter((_, at) => inRange(at))
   const total = own.length
   // Few words that mix directions may stand in another order; where they are the whole page, none of them can be another's.
-  if (total > 0 && own.sort().join('') === page.letters.split('').sort().join('')) {
+  if (fromRight.test(page.letters) && own.sort().join('') === page.letters.split('').sort().join('')) {
     return { marks: marksOf([...page.places.keys()], page.places), share: 1 }
   }
   const found = alignments(page, around.letters).flatMap(({ from, to, shift }) =>

@@ -249,14 +249,14 @@ async function openDocuments(
 
 /**
  * The tools of the caller keep their names, by which the caller knows them. Their order is fixed, since they are the beginning of
- * the prompt: the caller's, the built-in ones, the others by name.
+ * the prompt: the caller's, the built-in ones, the others as their features store them.
  */
 function allTools(offered: readonly Tool[], callers: readonly Tool[] = []): readonly Tool[] {
   const own = callers.length === 0 ? offered : nameTools(offered, new Set(callers.map(({ name }) => name)))
-  const others = own
-    .filter(({ isBuiltIn }) => !isBuiltIn)
-    .sort((one, other) => (one.name < other.name ? -1 : 1))
-  return [...callers, ...own.filter(({ isBuiltIn }) => isBuiltIn), ...others]
+  const [builtIn, others] = [true, false].map(side =>
+    own.filter(({ isBuiltIn = false }) => isBuiltIn === side),
+  )
+  return [...callers, ...(builtIn ?? []), ...(others ?? [])]
 }
 
 /**
