@@ -389,6 +389,11 @@ describe('the author of conversations and messages', () => {
 })
 
 it('the changes that are streamed to it are those of its own conversations', async () => {
+  // Changes that tests have made before are on their way for a moment.
+  const earlier = await followChanges({ base: url, agentId, headers: callers.owner ?? {} })
+  onTestFinished(earlier.close)
+  const { body: contact } = await call('owner', 'POST', `/api/agents/${agentId}/contacts`, { name: 'Ben' })
+  await earlier.received({ type: 'contacts', id: (contact as { id: string }).id })
   const followed = await followChanges({ base: url, agentId, headers: callers.ada ?? {} })
   onTestFinished(followed.close)
   await followed.received({ type: 'open' })
