@@ -31,11 +31,16 @@ const closed = { additionalProperties: false } as const
 /** Characters; more than any answer has. */
 const importedLength = 2_000_000
 
+const exampleMessage = {
+  ...{ id: 'message-1', role: 'user', content: 'When is high tide?', toolCalls: null, toolResults: null },
+  createdAt: '2026-01-05T09:00:00.000Z',
+}
+
 /** A conversation as a file: what was said, without what only its place of origin can know. */
 export const conversationFileSchema = Type.Object(
   {
     version: Type.Literal(1),
-    id: Type.String({ maxLength: 100, description: 'Replaced by a new one.' }),
+    id: Type.String({ maxLength: 100, description: 'Replaced by a new one.', examples: ['conversation-1'] }),
     title: newConversationSchema.properties.title,
     messages: Type.Array(
       Type.Object(
@@ -55,7 +60,7 @@ export const conversationFileSchema = Type.Object(
         },
         closed,
       ),
-      { maxItems: 10_000 },
+      { maxItems: 10_000, examples: [[exampleMessage]] },
     ),
   },
   { ...closed, title: 'ConversationFile' },

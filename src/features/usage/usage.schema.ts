@@ -13,7 +13,9 @@ const day = (description: string) =>
 export const usageQuerySchema = Type.Object({
   from: day('The first day (UTC), such as 2026-11-01. Default: the first of this month.'),
   to: day('The last day (UTC). Default: today.'),
-  group: Type.Optional(Type.Enum(['day', 'model', 'person', 'key'], { default: 'day' })),
+  group: Type.Optional(
+    Type.Enum(['day', 'model', 'person', 'key'], { default: 'day', description: 'What each row sums up.' }),
+  ),
 })
 export type UsageQuery = Static<typeof usageQuerySchema>
 
