@@ -1,7 +1,10 @@
 import type { Answer } from '../build-app.ts'
 import type { Description, Operation, Schema } from './description.ts'
 
-/** Failures of what the service depends on, and of statements that a caller sends; whatever else is 5xx is a defect. */
+/**
+ * Failures of what the service depends on, and of statements that a caller sends; whatever else is 5xx is a defect. The API for
+ * clients of OpenAI writes them in small letters.
+ */
 const documentedFailures = ['SQL_FAILED', 'SQL_UNAVAILABLE', 'MODEL_ERROR', 'OUTBOUND_FAILED']
 
 /** What is wrong with an answer, by the document that describes it; undefined if nothing is. */
@@ -13,7 +16,8 @@ export function faultOf(
   const described = operation.responses[status] ?? operation.responses[`${String(status)[0]}XX`]
   if (described === undefined) return `the status ${status} is not described`
   const told = typeof body === 'string' ? body : JSON.stringify(body)
-  if (status >= 500 && !documentedFailures.some(code => told.includes(`"${code}"`))) return 'it failed'
+  if (status >= 500 && !documentedFailures.some(code => told.toUpperCase().includes(`"${code}"`)))
+    return 'it failed'
   if (/node_modules|\.ts:\d+|Error: /.test(told)) return 'it tells of the code'
   if (headers['x-request-id'] === undefined) return 'it has no request id'
   const type = String(headers['content-type'] ?? '').split(';')[0] ?? ''
