@@ -8,7 +8,7 @@ import { databaseKey, itemKey, nameOf, withCookies } from './profile-entries.ts'
 
 const mostOrigins = 500
 /** Milliseconds in all, for one origin, and for its databases. */
-const limits = { all: 4000, origin: 2500, databases: 1000 }
+const limits = { all: 8000, origin: 6000, databases: 4000 }
 
 /** Lists the origins of documents that the pages of the context open from now on, those of tabs before those of frames in them. */
 export function watchOrigins(context: BrowserContext): () => string[] {

@@ -51,7 +51,7 @@ const lookEveryMs = 1000
 /** Sessions whose failures are known after their end. */
 const keptFailures = 1000
 /** Milliseconds that saving a profile may take. */
-const saveMs = 5000
+const saveMs = 10_000
 
 export type HeldSessions = ReturnType<typeof createHeldSessions>
 
