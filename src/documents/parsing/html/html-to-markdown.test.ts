@@ -43,6 +43,11 @@ describe('text', () => {
       'a<div>b</div>c<details><summary>d</summary>e</details>',
       'a\n\nb\n\nc\n\nd\n\ne',
     ],
+    ['a power of ten', '<p>10<sup>6</sup> m and 4·10<sup>−12</sup></p>', '10⁶ m and 4·10⁻¹²'],
+    ['a power of a bracket', '(1+r)<sup> 2 </sup>x', '(1+r) 2 x'],
+    ['a number above the line behind a word, or a space', 'tea<sup>1</sup> 5 <sup>2</sup>', 'tea1 5 2'],
+    ['a note behind a year', '2020<sup>3</sup>, 2021<sup><a href="#n">4</a></sup>', '2020³, 2021⁴'],
+    ['letters above the line', '1<sup>st</sup>, 2<sup>a1</sup>', '1st, 2a1'],
     ['a paragraph in emphasis that was never closed', '<p><b>text<p>more', 'text\n\nmore'],
   ])('%s', (_name, html, markdown) => {
     expect(markdownOf(html)).toBe(markdown)

@@ -484,3 +484,20 @@ test('letters that are drawn twice to be bold are read once', async () => {
     'text',
   ])
 })
+
+test.each([
+  ['behind a number', { text: '10', more: '6', rise: 4, size: 6 }, '10⁶ m'],
+  ['that is negative', { text: '10', more: '-3', rise: 4, size: 6 }, '10⁻³ m'],
+  ['behind a bracket', { text: '(1+r)', more: '2', rise: 4, size: 7 }, '(1+r)² m'],
+  ['behind a word', { text: 'tea', more: '1', rise: 4, size: 6 }, 'tea1 m'],
+  ['in the same size', { text: '10', more: '6', rise: 4, size: 10 }, '106 m'],
+  ['below the line', { text: '10', more: '6', rise: -3, size: 6 }, '106 m'],
+  ['on the line', { text: '10', more: '6', rise: 0, size: 6 }, '106 m'],
+  ['that is a letter', { text: '10', more: 'x', rise: 4, size: 6 }, '10x m'],
+])('a small number above the line %s', async (_name, { text, more, rise, size }, expected) => {
+  const end = 50 + text.length * 10 * characterWidth
+  const last = { text: 'm', x: end + more.length * size * characterWidth + 4, y: 700 }
+  const drawn = [{ text, x: 50, y: 700 }, { text: more, x: end, y: 700 + rise, size }, last]
+  const read = await parsePdf(makeDrawnPdf(drawn.map(part => ({ size: 10, ...part }))))
+  expect(read.text.trim()).toBe(expected)
+})

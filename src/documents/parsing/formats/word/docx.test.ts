@@ -635,3 +635,21 @@ describe('what can not be read is named', () => {
     expect(warnings).toHaveLength(1)
   })
 })
+
+test('a number above the line behind another is told apart from its digits', async () => {
+  const raised = (text: string) => run(text, '<w:vertAlign w:val="superscript"/>')
+  const lowered = run('2', '<w:vertAlign w:val="subscript"/>')
+  const body = paragraph(
+    [
+      run('10'),
+      raised('6'),
+      run(' m, (a+b)'),
+      raised('-3'),
+      run(', CO'),
+      lowered,
+      run(', tea'),
+      raised('1'),
+    ].join(''),
+  )
+  expect(await lines(body)).toBe('10⁶ m, (a+b)⁻³, CO2, tea1')
+})

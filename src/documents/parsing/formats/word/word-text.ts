@@ -174,10 +174,14 @@ function kindOf(outline = Number.POSITIVE_INFINITY, bullet?: number): XmlElement
   ]
 }
 
+const raised = element('w:rPr', [element('w:vertAlign', [], { 'w:val': 'superscript' })])
+
 function readRun(node: XmlElement, place: Place): XmlElement[] {
-  const isHidden = place.isHidden || place.story.styles.isHidden(child(node, 'w:rPr'), place.paragraph)
+  const properties = child(node, 'w:rPr')
+  const isHidden = place.isHidden || place.story.styles.isHidden(properties, place.paragraph)
   const read = content(node.children, { ...place, isHidden })
-  return read.length === 0 ? [] : [element('w:r', read)]
+  const isRaised = settingOf(properties, 'w:vertAlign') === 'superscript'
+  return read.length === 0 ? [] : [element('w:r', isRaised ? [raised, ...read] : read)]
 }
 
 /** Its alternative text stands before it. */

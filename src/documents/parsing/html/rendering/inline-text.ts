@@ -34,17 +34,19 @@ export function inlineText(nodes: readonly HtmlNode[], options: InlineOptions): 
   const writer = createInlineWriter({ escapes: markup, breaks })
   const open = new Set<string>()
   let depthInLink = 0
+  let depthInRaised = 0
 
   const special = new Map<string, (element: HtmlElement) => void>([
     ['br', () => (depthInLink > 0 ? writer.space() : writer.lineBreak())],
     ['img', ({ attributes }) => writer.text(attributes.alt ?? '')],
     ['input', addInput],
+    ['sup', addRaised],
     ['a', link => addLink(link, () => link.children.forEach(add))],
     ['code', markup ? addCode : addOther],
   ])
 
   function add(node: HtmlNode): void {
-    if (typeof node === 'string') writer.text(node)
+    if (typeof node === 'string') depthInRaised > 0 ? writer.raised(node) : writer.text(node)
     else if (!silent.has(node.name)) (special.get(node.name) ?? addOther)(node)
   }
 
@@ -90,6 +92,12 @@ export function inlineText(nodes: readonly HtmlNode[], options: InlineOptions): 
     }
     children.forEach(collect)
     end()
+  }
+
+  function addRaised({ children }: HtmlElement): void {
+    depthInRaised += 1
+    children.forEach(add)
+    depthInRaised -= 1
   }
 
   function addInput({ attributes }: HtmlElement): void {

@@ -1,3 +1,4 @@
+import { raisedDigits } from '../../raised-digits.ts'
 import { escaped } from './escapes.ts'
 
 /** Puts text together such that white space never stands within marks, nor twice. */
@@ -6,6 +7,8 @@ export interface InlineWriter {
   text(text: string): void
   /** The same, to stand as it is but for white space; `mark` says how. */
   verbatim(text: string, mark: (text: string) => string): void
+  /** The same, above the line. */
+  raised(text: string): void
   space(): void
   lineBreak(): void
   /** The text that `work` writes, between these marks; nothing if that is nothing. */
@@ -46,9 +49,14 @@ export function createInlineWriter({ escapes, breaks }: { escapes: boolean; brea
     if (words.endsWith(' ')) widen(space)
   }
 
+  function writeText(text: string): void {
+    add(text, (words, isLineStart) => (escapes ? escaped(words, isLineStart) : words))
+  }
+
   return {
-    text: text => add(text, (words, isLineStart) => (escapes ? escaped(words, isLineStart) : words)),
+    text: writeText,
     verbatim: (text, mark) => add(text, mark),
+    raised: text => writeText(gap === none ? raisedDigits(text, written) : text),
     space: () => widen(space),
     lineBreak() {
       if (!breaks) widen(space)

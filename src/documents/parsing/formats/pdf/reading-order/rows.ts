@@ -1,3 +1,4 @@
+import { raisedDigits } from '../../../raised-digits.ts'
 import { isFromRight, logicalText } from './direction.ts'
 import type { Run } from './runs.ts'
 
@@ -27,7 +28,7 @@ export function joined(runs: readonly Run[]): Run[] {
   for (const run of runs) {
     const last = found.at(-1)
     if (previous !== undefined && last !== undefined && isNext(previous, run)) {
-      const parts = [last.text, separator(previous, run), run.text]
+      const parts = [last.text, separator(previous, run), shownText(previous, run)]
       last.text = (run.isMirrored ? parts.reverse() : parts).join('')
       last.end = run.end
       if (run.size > last.size) Object.assign(last, { base: run.base, size: run.size })
@@ -74,10 +75,16 @@ export function textOf(runs: readonly Run[], isRightToLeft = runs[0]?.isMirrored
   for (const run of runs[0]?.isMirrored ? runs.toReversed() : runs) {
     const isAgain = run.text === previous?.text && Math.abs(run.start - previous.start) < run.size * 0.3
     if (isAgain) continue
-    text += previous === undefined ? run.text : separator(previous, run) + run.text
+    text += previous === undefined ? run.text : separator(previous, run) + shownText(previous, run)
     previous = run
   }
   return isFromRight(text) || isRightToLeft ? logicalText(text, isRightToLeft) : text
+}
+
+/** A run is raised if it is smaller, and its baseline higher, than those of the run before it. */
+function shownText({ text, base, size }: Run, run: Run): string {
+  const isRaised = run.size < 0.9 * size && base - run.base > 0.1 * size
+  return isRaised ? raisedDigits(run.text, text) : run.text
 }
 
 function separator(one: Run, other: Run): string {
