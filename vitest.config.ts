@@ -11,11 +11,11 @@ if (inMemory !== undefined && !isFullEndurance) process.env.TMPDIR ??= inMemory
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node-compile', import.meta.url))
 
 const shared = {
-  // Against tests that would never end; the longest of these take a quarter of it on a busy machine.
-  testTimeout: 90_000,
-  hookTimeout: 120_000,
+  // Against tests that would never end: many times what the longest take, since a busy machine may need ten times as long.
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
   // What is waited for is told by the test, not by how fast the machine is.
-  expect: { poll: { timeout: 10_000 } },
+  expect: { poll: { timeout: 60_000 } },
   pool: 'forks' as const,
   // Files of one worker share the loaded service: to load it again takes longer than most files.
   isolate: false,

@@ -1,4 +1,5 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
 import { createMetrics } from './metrics.ts'
 
 it('counts requests and their seconds by method, route and status', async () => {
@@ -38,13 +39,13 @@ it('tells the lag of the event loop without the time that lies between two measu
     return Number(new RegExp(`^nodejs_eventloop_lag_${name}_seconds (.+)$`, 'm').exec(text)?.[1])
   }
   // A loop that has nothing to do lags a little at most; at first there is no measurement, which reads as 0.
-  await vi.waitFor(async () => expect(await lagOf('min')).toBeGreaterThan(0))
-  await vi.waitFor(async () => expect(await lagOf('p50')).toBeLessThan(0.03))
+  await eventually(async () => expect(await lagOf('min')).toBeGreaterThan(0))
+  await eventually(async () => expect(await lagOf('p50')).toBeLessThan(0.03))
   // What is measured begins only after the first measurement that follows a scrape.
   const seen = async () => {
     const until = performance.now() + 300
     while (performance.now() < until);
     expect(await lagOf('max')).toBeGreaterThan(0.2)
   }
-  await vi.waitFor(seen, { timeout: 5000 })
+  await eventually(seen)
 })

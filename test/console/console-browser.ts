@@ -74,6 +74,8 @@ async function openPage(browser: Browser, origin: string, options: OpenOptions =
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   })
+  // As for all that a test waits for: the machine may be busy.
+  context.setDefaultTimeout(120_000)
   const page = await context.newPage()
   const problems: string[] = []
   page.on('console', message => {

@@ -85,7 +85,7 @@ it.each(kinds)('sources are fetched from %s with the headers that they had', asy
         const { body } = await server.call<{ status: string }>('GET', `${sources}/${id}`)
         return body.status === 'ready' ? body : undefined
       },
-      { timeout: 60_000 },
+      { timeout: 240_000 },
     )
   const before = await startService(from)
   const body = { type: 'api', name: 'Tides', url: site.url, headers: { 'X-Key': 'sk-tides' } }

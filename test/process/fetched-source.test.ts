@@ -46,7 +46,7 @@ const settled = (server: ServerProcess, id: string) =>
       const source = await find(server, id)
       return ['ready', 'error'].includes(source.status) ? source : undefined
     },
-    { timeout: 60_000 },
+    { timeout: 240_000 },
   )
 
 it('a fetch that a crash has ended is made again, with the headers that it had', async () => {
@@ -70,7 +70,7 @@ it('what a crash has left half indexed is completed, and nothing of it is found 
   const dataDirectory = temporaryDirectory()
   const first = await start(dataDirectory)
   const id = await create(first, site.url)
-  await vi.waitUntil(async () => (await find(first, id)).progress > 0.3, { timeout: 60_000, interval: 5 })
+  await vi.waitUntil(async () => (await find(first, id)).progress > 0.3, { timeout: 240_000, interval: 5 })
   await first.kill()
   await using second = await start(dataDirectory)
   const whole = await settled(second, id)

@@ -242,7 +242,7 @@ describe('a log that cannot be written', () => {
 })
 
 /** In milliseconds. Far more than a start takes, since the machine may be busy with other tests. */
-const startLimit = 60_000
+const startLimit = 240_000
 
 /** Starts the service with a standard output from which nobody reads. */
 async function startLoggingTo(stdout: number | 'pipe') {

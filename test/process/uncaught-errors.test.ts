@@ -50,7 +50,7 @@ describe('an error that nothing catches', () => {
         `/api/agents/default/workflows/executions/${started.execution_id}`,
       )
       expect(body.status).toBe('complete')
-    }, 30_000)
+    }, 60_000)
     for (const where of ['before an answer', 'in an answer', 'in a job', 'rejected by nobody'])
       expect(server.output()).toContain(where)
     expect(server.output()).not.toContain('"level":"fatal"')

@@ -95,7 +95,7 @@ beforeAll(async () => {
   )
   attack = { service, channels, calls: tried.filter(({ path: one }) => !one.includes('/auth/callback')) }
   expect(attack.calls.length).toBeGreaterThan(150)
-}, 120_000)
+})
 
 afterAll(async () => {
   await browser.close()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
 /** Milliseconds; far more than anything takes, since the machine may be busy. */
-const waitMs = 20_000
+const waitMs = 60_000
 
 export interface Tab {
   pageId: string

@@ -39,7 +39,7 @@ export async function embedBy(server: ServerProcess, embedding_model: string): P
 /** Waits until as many sources are ready, and none in another state. */
 export async function untilReady(server: ServerProcess, count: number): Promise<void> {
   const path = '/api/agents/default/sources'
-  for (const begun = performance.now(); performance.now() - begun < 60_000; await delay(50)) {
+  for (const begun = performance.now(); performance.now() - begun < 240_000; await delay(50)) {
     const total = async (query: string) =>
       (await server.call<{ meta: { total: number } }>('GET', `${path}${query}`)).body.meta.total
     if ((await total('?status=ready')) === count && (await total('')) === count) return

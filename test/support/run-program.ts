@@ -10,7 +10,7 @@ export interface Ending {
 }
 
 /** In milliseconds; far more than a program takes that does not stay. */
-const limit = 60_000
+const limit = 240_000
 
 /** Runs a TypeScript file as a process of its own until it ends, with these environment variables and no others of ours. */
 export async function runProgram(

@@ -12,7 +12,7 @@ const parameters = manifest.scripts.start.split(' ').slice(2)
 const readyLine = /^agentstead is ready at (http\S+)$/m
 
 /** In milliseconds. Far more than a start takes, since the machine may be busy with other tests. */
-const startLimit = 60_000
+const startLimit = 240_000
 
 export interface ServerProcess {
   /** Where it listens, without a slash at the end. */

@@ -125,4 +125,4 @@ it('a model that knows only the tools does what people do on twenty pages', asyn
   await Promise.all(Array.from({ length: atOnce }, worker))
   expect(madePages).toHaveLength(20)
   expect(failed).toEqual([])
-}, 120_000)
+})

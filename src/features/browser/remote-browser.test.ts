@@ -42,7 +42,7 @@ beforeAll(async () => {
   )
   port = await start(0)
   app = await buildApp({ environment: { ...environment, BROWSER_CDP_URL: `http://127.0.0.1:${port}` } })
-}, 60_000)
+})
 
 afterAll(async () => {
   await app.close()
@@ -172,7 +172,7 @@ it('ends sessions in error when it is killed, and the next one connects anew', a
   await start(port)
   const next = await openSession(app)
   expect(await execute(next.id, { action: 'navigate', url: site.url })).toMatchObject({ status: 200 })
-}, 60_000)
+})
 
 /** Passes all on between the service and the browser; what it adds, the browser seems to have sent. */
 async function startRelay() {
@@ -215,7 +215,7 @@ it('ends sessions in error when the connection breaks, however, and the next one
     )
   }
   expect((await openSession(other)).id).toBeTruthy()
-}, 60_000)
+})
 
 it('ends a session whose page has the browser send too much, and no other', async () => {
   const [{ id }, neighbour] = [await openSession(app), await openSession(app)]
@@ -227,7 +227,7 @@ it('ends a session whose page has the browser send too much, and no other', asyn
   })
   expect(await app.call('GET', `${path}/${id}`)).toMatchObject({ body: { status: 'error' } })
   expect(await execute(neighbour.id, add)).toMatchObject({ body: { result: { value: 2 } } })
-}, 60_000)
+})
 
 it('never tells the credentials of its address', async () => {
   const other = await testApp({

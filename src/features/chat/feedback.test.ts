@@ -1,8 +1,9 @@
 /** What people think of answers, and the titles that they and models give to conversations. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { heldStream, refusal } from '#test/support/chat-model.ts'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { openaiText } from '#test/support/model-server.ts'
 import { startWebhookReceiver } from '#test/support/webhook-receiver.ts'
 import type { ChatMessage, Conversation } from './chat.schema.ts'
@@ -121,7 +122,7 @@ describe('title_model', () => {
   ])('names the conversation after its first answer: %#', async (said, title) => {
     stage.model.next({ stream: openaiText('1 metre.') }, { stream: openaiText(said) })
     const { path, userMessage } = await asked({ title_model: 'small' })
-    await vi.waitFor(async () => expect(await titleOf(path)).toBe(title))
+    await eventually(async () => expect(await titleOf(path)).toBe(title))
     expect(stage.model.questions().at(-1)).toMatchObject({ model: 'small', messages: [{}, { role: 'user' }] })
     expect(stage.model.questions().at(-1)).not.toHaveProperty('tools')
     const before = stage.model.questions().length

@@ -1,10 +1,11 @@
 /** Turns in the background whose world has changed by the time they begin. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import { heldStream, usualAnswer } from '#test/support/chat-model.ts'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { openaiText } from '#test/support/model-server.ts'
 import { readTurn } from '#test/support/turn-reader.ts'
@@ -92,7 +93,7 @@ describe('a turn in the background', () => {
     const path = await stage.makeChat({ title_model: 'small' })
     stage.model.next({ stream: openaiText('1 metre.') }, { stream: openaiText('Tides') })
     expect((await read((await send(path, {})).body)).text).toBe('1 metre.')
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { body } = await stage.app.call<{ conversations: object[] }>('GET', `${path}/conversations`)
       expect(body.conversations).toMatchObject([{ title: 'Tides' }])
     })

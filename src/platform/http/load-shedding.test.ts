@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
+import { eventually } from '#test/support/eventually.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
@@ -33,7 +34,7 @@ async function busyServer() {
     async begin(count: number) {
       const before = underWay.length
       const asked = Array.from({ length: count }, ask)
-      await vi.waitUntil(() => underWay.length === before + count)
+      await eventually(() => expect(underWay).toHaveLength(before + count))
       const begun = underWay.slice(before)
       return async () => {
         for (const end of begun) end()

@@ -34,4 +34,4 @@ test('a job takes hardly more processor time beside many entries of its agent th
   }
   expect(await beside.entries()).toHaveLength(waiting)
   expect(times.beside / times.alone).toBeLessThanOrEqual(1.5)
-}, 120_000)
+})

@@ -300,5 +300,5 @@ describe('owners on one thread', () => {
       answerLate = []
       await sandbox.close()
     }
-  }, 60_000)
+  })
 })

@@ -25,7 +25,7 @@ export interface PostgresServer {
 
 const owner = 'postgres'
 /** Milliseconds; far more than it takes. */
-const startLimit = 60_000
+const startLimit = 240_000
 const restartAttempts = 100
 
 /** Tests need no data that survives a permission cut. */

@@ -117,7 +117,7 @@ async function siteOf(answer: AnswerSite) {
 }
 
 // Needs REAL_FIXTURES, the folder of real documents and sites; skipped without it.
-describe.skipIf(fixtures === '')('hostile sites', { timeout: 180_000 }, () => {
+describe.skipIf(fixtures === '')('hostile sites', () => {
   test('all that the fixture tells of is expected', () => {
     expect(
       routes
@@ -158,7 +158,7 @@ describe.skipIf(fixtures === '')('hostile sites', { timeout: 180_000 }, () => {
   })
 })
 
-describe.skipIf(fixtures === '')('patterns', { timeout: 60_000 }, () => {
+describe.skipIf(fixtures === '')('patterns', () => {
   const paths = ['/', '/docs', '/docs/x.html', '/docs/a/1.html', '/docs/c/1.html', '/blog/x', '/x.html']
   const below = paths.filter(path => path.startsWith('/docs'))
   /** What each lets through besides the start page; undefined for those that are refused. */
@@ -196,7 +196,7 @@ describe.skipIf(fixtures === '')('patterns', { timeout: 60_000 }, () => {
   })
 })
 
-describe.skipIf(fixtures === '')('addresses that lead inside', { timeout: 60_000 }, () => {
+describe.skipIf(fixtures === '')('addresses that lead inside', () => {
   const isSpaced = (url: string) => /\s/.test(url.trim())
   const byName = urls.filter(row => row.expect === 'block after name resolution')
   const allowed = urls.filter(row => row.expect.startsWith('allow') && !isSpaced(row.url))

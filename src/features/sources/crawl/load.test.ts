@@ -46,7 +46,7 @@ const heavy: Record<string, (base: string) => Record<string, string>> = {
 }
 
 describe('the event loop', () => {
-  it.each(Object.keys(heavy))('is not held up by %s', { timeout: 60_000 }, async name => {
+  it.each(Object.keys(heavy))('is not held up by %s', async name => {
     const app = await testApp({ environment: { ...forCrawls, CRAWL_MAX_PAGES: '2000' } })
     let pages = new Map([['/first', Buffer.from(page('First'))]])
     const site = await siteOf(({ path }) => {

@@ -77,4 +77,4 @@ it(`an execution takes hardly more processor time beside others of its workflow 
     times.beside = Math.min(times.beside, await processorTime(beside.run))
   }
   expect(times.beside / times.alone).toBeLessThanOrEqual(1.5)
-}, 120_000)
+})

@@ -113,7 +113,7 @@ test('a wake-up that was taken and never settled comes back', async () => {
   expect(await living.take()).toBeUndefined()
   // Fifteen seconds at most by the server, and as much for a busy machine; unsupervised it would be more than a minute.
   await vi.waitFor(async () => expect(await living.take()).toBe('a'), { timeout: 30_000, interval: 200 })
-}, 60_000)
+})
 
 test('a wake-up that is due wakes the other processes without their asking', async () => {
   const { here, there } = await openTwo()

@@ -67,4 +67,4 @@ test('pgvector compares the vectors of tables that are made once it is there; ot
     expect(await nearest(id, { limit: 1, within: sql`(values (1), (3))` })).toMatchObject([{ sequence: 1 }])
     await expect(nearest(id, { vector: Float32Array.of(1, 2, 3) })).rejects.toThrow(/dimension/)
   }
-}, 120_000)
+})

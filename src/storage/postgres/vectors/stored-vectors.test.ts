@@ -31,4 +31,4 @@ test('vectors are read as they were written, whatever the type of their table', 
   const { rows: types } = await sql<{ type: string }>`
     select pg_typeof(embedding)::text as type from chunk_vectors_3_extended limit 1`.execute(db)
   expect(types).toEqual([{ type: expect.stringMatching(/vector$/) }])
-}, 120_000)
+})

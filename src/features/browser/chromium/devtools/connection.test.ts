@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
 import { DevToolsConnection } from './connection.ts'
 import { limits } from './framing.ts'
 import type { Message } from './parse-message.ts'
@@ -46,7 +47,7 @@ const answer = (id: number, sessionId: string, value: unknown) =>
 /** Until the browser is known to have been read to its end. */
 async function settle({ write, messages }: Connected): Promise<void> {
   write('{"id":99,"result":{}}')
-  await vi.waitUntil(() => messages.at(-1)?.id === 99, { timeout: 10_000, interval: 1 })
+  await eventually(() => expect(messages.at(-1)?.id).toBe(99))
 }
 
 describe('messages', () => {
@@ -110,8 +111,7 @@ describe('messages', () => {
     expect(stage.messages.filter(({ sessionId }) => sessionId === 'S')).toHaveLength(200)
     expect(stage.messages.filter(({ sessionId }) => sessionId === 'T')).toHaveLength(3)
     expect(stage.messages.at(-2)?.params).toEqual({ args: Array(50).fill({ value: 'x'.repeat(20_000) }) })
-    await vi.waitUntil(() => stage.watcher.onLinesLeftOut.mock.calls.length > 0, { timeout: 5000 })
-    expect(stage.watcher.onLinesLeftOut.mock.calls).toEqual([['PS', 100]])
+    await eventually(() => expect(stage.watcher.onLinesLeftOut.mock.calls).toEqual([['PS', 100]]))
   })
 })
 
