@@ -3,6 +3,24 @@ import { endOfString } from './json-depth.ts'
 /** Values of JSON that callers and models may send in one piece: what is done with as many takes some milliseconds. */
 export const maxValues = 20_000
 
+/** Characters from which on a string is not looked through for what only stands outside of strings. */
+const longString = 10_000
+
+/** The same JSON without what its long strings say, such as files in base64. */
+export function withoutLongStrings(json: string): string {
+  let outline = ''
+  let from = 0
+  for (let start = json.indexOf('"'); start !== -1; ) {
+    const end = endOfString(json, start)
+    if (end - start > longString) {
+      outline += json.slice(from, start + 1)
+      from = end
+    }
+    start = json.indexOf('"', end + 1)
+  }
+  return outline + json.slice(from)
+}
+
 /**
  * Whether JSON contains more values than that, including names and lists. Many small values take far longer to parse
  * than as many bytes of text, and parsing blocks the thread; so they are counted first.

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { invalid } from '../../errors.ts'
 import { mayBeInexact, parseJson } from '../../exact-json.ts'
 import { isDeeperThan, maxLevels } from '../../json-depth.ts'
-import { hasMoreValuesThan, maxValues } from '../../json-values.ts'
+import { hasMoreValuesThan, maxValues, withoutLongStrings } from '../../json-values.ts'
 import type { App } from '../app.ts'
 import { requireStorableJson } from './storable-text.ts'
 
@@ -13,7 +13,8 @@ export function jsonReader(app: App): (request: FastifyRequest, text: string) =>
     const text = given.replace(/^\uFEFF/, '')
     if (text === '') return undefined
     const { jsonValues = maxValues } = request.routeOptions.config
-    if (hasMoreValuesThan(text, jsonValues))
+    const outline = withoutLongStrings(text)
+    if (hasMoreValuesThan(outline, jsonValues))
       throw invalid('body', `must not hold more than ${jsonValues} values`)
     let outcome: [error: Error | null, value?: unknown] = [null]
     void parseSafely(request, text, (error, value) => {
@@ -24,9 +25,9 @@ export function jsonReader(app: App): (request: FastifyRequest, text: string) =>
       throw invalid('body', 'must not hold a field named __proto__, or a prototype in a constructor')
     if (error !== null) throw error
     requireStorableJson(text, value)
-    if (isDeeperThan(maxLevels, text))
+    if (isDeeperThan(maxLevels, outline))
       throw invalid('body', `must not be nested more than ${maxLevels} levels deep`)
-    return mayBeInexact(text) ? parseJson(text) : value
+    return mayBeInexact(outline) ? parseJson(text) : value
   }
 }
 
