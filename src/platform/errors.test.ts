@@ -21,6 +21,8 @@ const expected: Record<ErrorCode, [status: number, fault: AppError['fault']]> = 
   NOT_FOUND: [404, 'user'],
   CONFLICT: [409, 'user'],
   CONVERSATION_LOCKED: [409, 'user'],
+  CONVERSATION_WAITING: [409, 'user'],
+  APPROVAL_EXPIRED: [409, 'user'],
   PAYMENT_PENDING: [409, 'user'],
   PAYLOAD_TOO_LARGE: [413, 'user'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'user'],

@@ -21,6 +21,8 @@ const catalogue = {
   NOT_FOUND: { status: 404, fault: 'user' },
   CONFLICT: { status: 409, fault: 'user' },
   CONVERSATION_LOCKED: { status: 409, fault: 'user' },
+  CONVERSATION_WAITING: { status: 409, fault: 'user' },
+  APPROVAL_EXPIRED: { status: 409, fault: 'user' },
   PAYMENT_PENDING: { status: 409, fault: 'user' },
   PAYLOAD_TOO_LARGE: { status: 413, fault: 'user' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, fault: 'user' },

@@ -89,6 +89,7 @@ export const agentTables = {
   '0035-chat-files': chatFileTables,
   '0036-usage': columnsOnly,
   '0037-feedback': columnsOnly,
+  '0038-waiting-turns': columnsOnly,
   '0039-source-warnings': columnsOnly,
   '0040-channel-files': columnsOnly,
   '0041-audit-rows': auditRowTables,

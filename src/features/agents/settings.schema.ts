@@ -138,6 +138,14 @@ export const settingsChangesSchema = Type.Object(
     channel_senders: nullable(
       Type.Enum(['contacts', 'everyone'], { description: 'Senders whose messages the agent answers.' }),
     ),
+    approval_timeout: nullable(
+      Type.Integer({
+        minimum: 1,
+        maximum: 30 * 86_400,
+        description:
+          'How long a turn waits for a decision on a call before it ends, in seconds. Default: 86400.',
+      }),
+    ),
     conversations_max: nullable(
       Type.Integer({
         minimum: 1,
@@ -186,6 +194,7 @@ export const settingsSchema = Type.Object(
     conversations_max: Type.Optional(Type.Integer()),
     monthly_tokens: Type.Optional(Type.Integer()),
     monthly_usd: Type.Optional(Type.String()),
+    approval_timeout: Type.Optional(Type.Integer()),
   },
   { title: 'AgentSettings' },
 )

@@ -1,6 +1,6 @@
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
-import { maxFiles, maxMessageLength } from '#features/chat/chat.feature.ts'
+import { isTurnWaiting, maxFiles, maxMessageLength } from '#features/chat/chat.feature.ts'
 import { currentActor } from '#platform/actor.ts'
 import { AppError } from '#platform/errors.ts'
 import { fitting } from '#platform/http/lists/list-large.ts'
@@ -26,6 +26,8 @@ import { answerJob, applyEdits, collectingMs, contentOf } from './incoming.servi
 const maxAttempts = 8
 /** Milliseconds until a conversation that is in use is tried again. */
 const lockedMs = 1_000
+/** Until a turn is looked at again that waits for a person: its decision makes the job due. */
+const waitingMs = 3_600_000
 const dayMs = 24 * 3_600_000
 /** For an agent that is not active; activating it has everything tried at once. */
 const inactiveMs = dayMs
@@ -75,9 +77,15 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
     if (content === '' && attachments.length === 0) return notice
     const message = { id, ...(content !== '' && { content }), attachments, standingConversationId: thread.id }
     const actor = { kind: 'channel', id: thread.id, name: thread.channel } as const
-    const answer = await currentActor.run(actor, answerOnce, agent.agentId, message, asker, signal)
+    const job = { signal, resume: answerJob(thread.id, 0) }
+    const answer = await currentActor
+      .run(actor, answerOnce, agent.agentId, message, asker, job)
+      .catch(error => {
+        if (error instanceof AppError && error.code === 'APPROVAL_EXPIRED') return { content: error.message }
+        throw error
+      })
     // Who has stopped an answer does not want it sent.
-    return answer.metadata?.stopped ? notice : `${answer.content}\n\n${notice}`
+    return 'metadata' in answer && answer.metadata?.stopped ? notice : `${answer.content}\n\n${notice}`
   }
 
   return {
@@ -198,6 +206,7 @@ function createRounds(needs: Dependencies) {
  * @param waited milliseconds since the message came.
  */
 function pauseAfter(error: unknown, waited: number): number | undefined {
+  if (isTurnWaiting(error)) return waitingMs
   if (!(error instanceof AppError)) return undefined
   if (error.status === 409) return lockedMs
   if (error.fault === 'user' && error.isPermanent)

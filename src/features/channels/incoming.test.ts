@@ -3,7 +3,7 @@ import type { Conversation } from '#features/chat/chat.schema.ts'
 import type { ChannelAgent, ChannelStage } from '#test/support/channel-stage.ts'
 import { setChannelStage } from '#test/support/channel-stage.ts'
 import { heldStream, usualAnswer } from '#test/support/chat-model.ts'
-import { openaiText } from '#test/support/model-server.ts'
+import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { telegramRefusal } from '#test/support/telegram-server.ts'
 import { startWebhookReceiver } from '#test/support/webhook-receiver.ts'
 import { createChannelsService } from './channels.service.ts'
@@ -124,6 +124,33 @@ describe('a message', () => {
       .toSorted()
     expect([mine, others].filter(text => text?.includes('My name is Ann'))).toHaveLength(1)
     expect(await agent.conversations('telegram')).toHaveLength(2)
+  })
+
+  it.each<[string, boolean | undefined, RegExp]>([
+    ['approved', true, new RegExp(usualAnswer)],
+    ['refused', false, new RegExp(usualAnswer)],
+    ['never decided', undefined, /Nobody decided on the call of look/],
+  ])('waits with its answer for a call that is %s, and others wait behind it', async (_, decision, said) => {
+    const configuration = { code: 'return 1' }
+    const tool = { name: 'look', description: 'd', type: 'javascript', requiresApproval: true }
+    await stage.app.call('POST', `${agent.path}/tools`, { body: { ...tool, configuration } })
+    stage.model.next({ stream: openaiToolCall('look', {}) })
+    await agent.telegram({ chat, text: 'Look' })
+    await stage.pass(2 * second)
+    await agent.telegram({ chat, text: 'And?' })
+    await stage.pass(2 * minute)
+    expect(saidOnTelegram()).toEqual([])
+    const approvals = `${agent.path}/chat/approvals`
+    const { body } = await stage.app.call<{ approvals: { toolCallId: string }[] }>(
+      'GET',
+      `${approvals}?status=pending`,
+    )
+    const [call] = body.approvals
+    if (decision === undefined) await stage.pass(25 * 60 * minute)
+    else await stage.app.call('POST', `${approvals}/${call?.toolCallId}`, { body: { approved: decision } })
+    await stage.pass(second)
+    await stage.pass(5 * second)
+    expect(saidOnTelegram()).toEqual([expect.stringMatching(said), usualAnswer])
   })
 
   it('that is none is taken and left alone', async () => {

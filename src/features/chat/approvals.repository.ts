@@ -10,6 +10,7 @@ import type { Approval, ApprovalListQuery, ApprovalStatus } from './approvals.sc
 import type { ChatMessage } from './chat.schema.ts'
 import { ownTurns } from './messages.repository.ts'
 import type { Reach } from './reach.ts'
+import type { WaitingCall } from './turn/turn.ts'
 
 type Database = Kysely<AgentTables>
 type ApprovalRow = Awaited<ReturnType<ReturnType<typeof selectApprovals>['execute']>>[number]
@@ -96,6 +97,36 @@ export async function putApprovals(database: Database, message: ChatMessage): Pr
       .onConflict(conflict => conflict.column('tool_call_id').doNothing())
       .execute()
   }
+}
+
+/** Stores the call that a turn waits with. */
+export async function requestApproval(
+  database: Database,
+  { call, at, ...place }: { conversation_id: string; message_id: string; call: WaitingCall; at: string },
+): Promise<void> {
+  const { id: tool_call_id, name, arguments: given, toolVersion: tool_version } = call
+  await database
+    .insertInto('tool_approvals')
+    .values({
+      ...{ ...place, tool_call_id, name, arguments: JSON.stringify(given), tool_version },
+      ...{ status: 'pending' satisfies ApprovalStatus, created_at: at, decided_at: null },
+    })
+    .onConflict(conflict => conflict.column('tool_call_id').doNothing())
+    .execute()
+}
+
+/** Those of an answer at its end: approved calls were made, pending ones never will be. */
+export async function settleApprovals(database: Database, messageId: string, at: string): Promise<void> {
+  const moves = { approved: 'done', pending: 'denied' } satisfies Partial<
+    Record<ApprovalStatus, ApprovalStatus>
+  >
+  for (const [from, status] of Object.entries(moves))
+    await database
+      .updateTable('tool_approvals')
+      .set({ status, ...(status === 'denied' && { decided_at: at }) })
+      .where('message_id', '=', messageId)
+      .where('status', '=', from)
+      .execute()
 }
 
 /** False, and nothing is changed, if the approval has another status than `from`. */

@@ -46,5 +46,13 @@ export const decisionSchema = Type.Object(
 
 export const decidedSchema = Type.Intersect([
   toolResultSchema,
-  Type.Object({ success: Type.Boolean({ description: 'Whether the call was made and succeeded.' }) }),
+  Type.Object({
+    success: Type.Boolean({ description: 'Whether the call was made and succeeded.' }),
+    turn: Type.Optional(
+      Type.Object(
+        { id: Type.String(), status: Type.Literal('running') },
+        { description: 'The turn that waited, and goes on now. The call, if approved, is made in it.' },
+      ),
+    ),
+  }),
 ])

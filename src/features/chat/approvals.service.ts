@@ -2,23 +2,31 @@ import { acceptArguments } from '#models/tools/accept-arguments.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { AppError, conflict, notFound } from '#platform/errors.ts'
+import { AppError, conflict, required } from '#platform/errors.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
 import type { Log } from '#platform/logging/log.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentDatabase } from '#storage/tables.ts'
 import type { StoredApproval } from './approvals.repository.ts'
 import { findApproval, listApprovals, moveApproval } from './approvals.repository.ts'
 import type { Approval, ApprovalListQuery } from './approvals.schema.ts'
+import type { ChatEvents } from './chat.events.ts'
 import type { Lock } from './conversation-lock.repository.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import { findMessage, putMessage } from './messages.repository.ts'
 import type { Reach } from './reach.ts'
 import type { CallOutcome } from './turn/perform-call.ts'
 import { performCall } from './turn/perform-call.ts'
+import { changed } from './turn/refusals.ts'
 import { keptAfter, resultSize } from './turn/truncate-result.ts'
 import type { ToolResult } from './turn/turn.ts'
+import { findTurn } from './turn-rows.repository.ts'
+import type { WaitingTurns } from './waiting.service.ts'
 
 interface Dependencies {
+  waiting: Pick<WaitingTurns, 'decide'>
+  transact: Transact<ChatEvents>
   lock: ConversationLock
   toolsFor(agent: AgentHandle): Promise<readonly Tool[]>
   statusOf(agentId: string): Promise<string>
@@ -33,6 +41,12 @@ interface Taken {
   kept: number
 }
 
+/** A turn that has waited with the call makes it, or learns of the refusal. */
+interface Resumed {
+  resumed: string
+  name: string
+}
+
 interface Decider {
   /** One who reaches only own conversations decides where the tool says so. */
   reach: Reach
@@ -40,30 +54,23 @@ interface Decider {
 }
 
 /** Calls that a model wanted to make after it had seen text of outsiders: a person decides on each, once. */
-export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }: Dependencies) {
+export function createApprovalsService(needs: Dependencies) {
+  const { waiting, transact, lock, clock, log } = needs
   /** The conversation stays locked from here on, so that no turn reads the answer while it changes. */
-  function take({ db }: AgentHandle, toolCallId: string, isApproved: boolean, { reach, tools }: Decider) {
-    return inTransaction(db, async transaction => {
-      const approval = await findApproval(transaction, toolCallId, reach)
-      if (approval === undefined) throw notFound('Approval')
+  function take(agent: AgentHandle, toolCallId: string, isApproved: boolean, { reach, tools }: Decider) {
+    return transact(agent, async (transaction, outbox): Promise<Taken | Resumed> => {
+      const approval = required(await findApproval(transaction, toolCallId, reach), 'Approval')
       const tool = tools.find(({ name }) => name === approval.name)
       if (reach !== 'all' && tool?.approvers !== 'chat') throw forAdmins()
-      const held = await lock.acquire(transaction, approval.conversationId)
       const to = isApproved ? 'approved' : 'denied'
       const move = { from: 'pending', to, decidedAt: timestamp(clock) } as const
+      const resumed = await resume(waiting, { transaction, outbox }, approval, move)
+      if (resumed !== undefined) return resumed
+      if (approval.status !== 'pending') throw alreadyDecided(approval)
+      const held = await lock.acquire(transaction, approval.conversationId)
       if (!(await moveApproval(transaction, toolCallId, move))) throw alreadyDecided(approval)
-      const message = await findMessage(transaction, approval.messageId)
-      const sizes = message?.toolResults?.map(resultSize) ?? []
-      return { approval, held, kept: keptAfter(sizes.reduce((sum, size) => sum + size, 0)) }
+      return { approval, held, kept: await keptOf(transaction, approval) }
     })
-  }
-
-  /** The tools that a call may need, loaded before anything is decided: if this fails, the call keeps waiting. */
-  async function toolsOf(agent: AgentHandle): Promise<readonly Tool[]> {
-    const status = await statusOf(agent.agentId)
-    if (status !== 'active')
-      throw conflict(`This agent is ${status} and makes no calls. Set its status to active first.`)
-    return toolsFor(agent)
   }
 
   /** Runs the call while its conversation's lock is kept alive. */
@@ -113,9 +120,11 @@ export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }:
       toolCallId: string,
       isApproved: boolean,
       reach: Reach,
-    ): Promise<ToolResult> {
-      const tools = isApproved || reach !== 'all' ? await toolsOf(agent) : []
+    ): Promise<ToolResult & { turn?: { id: string; status: 'running' } }> {
+      const tools = isApproved || reach !== 'all' ? await toolsOf(needs, agent) : []
       const taken = await take(agent, toolCallId, isApproved, { reach, tools })
+      if ('resumed' in taken)
+        return { toolCallId, name: taken.name, turn: { id: taken.resumed, status: 'running' } }
       const outcome = isApproved
         ? await runLocked(agent, taken, tools)
         : { error: 'A person has refused this call.' }
@@ -128,6 +137,36 @@ export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }:
 
 export type ApprovalsService = ReturnType<typeof createApprovalsService>
 
+/** The tools that a call may need, loaded before anything is decided: if this fails, the call keeps waiting. */
+async function toolsOf(
+  { toolsFor, statusOf }: Pick<Dependencies, 'toolsFor' | 'statusOf'>,
+  agent: AgentHandle,
+): Promise<readonly Tool[]> {
+  const status = await statusOf(agent.agentId)
+  if (status !== 'active')
+    throw conflict(`This agent is ${status} and makes no calls. Set its status to active first.`)
+  return toolsFor(agent)
+}
+
+async function keptOf(database: AgentDatabase, { messageId }: StoredApproval): Promise<number> {
+  const sizes = (await findMessage(database, messageId))?.toolResults?.map(resultSize) ?? []
+  return keptAfter(sizes.reduce((sum, size) => sum + size, 0))
+}
+
+/** The turn that waits with the call goes on; undefined if none does. */
+async function resume(
+  waiting: Pick<WaitingTurns, 'decide'>,
+  change: Parameters<WaitingTurns['decide']>[0],
+  approval: StoredApproval,
+  move: Parameters<typeof moveApproval>[2],
+): Promise<Resumed | undefined> {
+  const row = await findTurn(change.transaction, approval.messageId)
+  if (row?.status !== 'waiting') return undefined
+  const isFirst = await moveApproval(change.transaction, approval.toolCallId, move)
+  if (!isFirst || !(await waiting.decide(change, row, move.to === 'approved'))) throw alreadyDecided(approval)
+  return { resumed: row.id, name: approval.name }
+}
+
 /** The person agreed to the call as the model made it; if the tool is another one by now, it is not run. */
 async function run(
   { name, arguments: given, toolVersion, messageId }: StoredApproval,
@@ -137,10 +176,7 @@ async function run(
 ): Promise<CallOutcome> {
   const tool = tools.find(candidate => candidate.name === name)
   if (tool === undefined) return { error: `There is no tool named ${name} any more.` }
-  if ((tool.version?.() ?? '') !== toolVersion)
-    return {
-      error: `The tool ${name} was changed after this call was asked for, so that it was not made. Ask the agent again.`,
-    }
+  if ((tool.version?.() ?? '') !== toolVersion) return { error: changed(name) }
   const accepted = await acceptArguments(tool, given)
   if (accepted.problem !== undefined) return { error: accepted.problem }
   return performCall(tool, accepted, signal, kept, { messageId })

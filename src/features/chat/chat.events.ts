@@ -13,6 +13,36 @@ const message = {
   contact_id: Type.Optional(Type.String({ description: 'Of messengers.' })),
 }
 
+/** One shape, whether a turn or a workflow has asked. */
+export const approvalRequested = eventOf(
+  'A call of a turn, or a node of a workflow, waits for the decision of a person.',
+  {
+    approval: Type.String({ description: 'The question of a node, or why the call waits.' }),
+    expires_at: Type.String({ format: 'date-time' }),
+    conversation_id: Type.Optional(Type.String()),
+    message_id: Type.Optional(Type.String({ description: 'Of the answer that has the call.' })),
+    turn_id: Type.Optional(Type.String()),
+    tool_call_id: Type.Optional(Type.String({ description: 'Also the id of the approval.' })),
+    tool: Type.Optional(Type.String()),
+    arguments: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    workflow_id: Type.Optional(Type.String()),
+    execution_id: Type.Optional(Type.String()),
+    node_id: Type.Optional(Type.String()),
+    path: Type.Optional(
+      Type.String({ description: 'The items of the loops that the node runs in, as `2.0`.' }),
+    ),
+    depth: Type.Optional(
+      Type.Integer({ description: 'How many executions caused one another before this one.' }),
+    ),
+    cause: Type.Optional(
+      Type.Object(
+        { kind: Type.String(), ref: Type.Optional(Type.String()) },
+        { description: 'What started the execution: `kind`, and `ref`, which names it.' },
+      ),
+    ),
+  },
+)
+
 /** The events of this feature. */
 export const chatEvents = {
   'message.received': eventOf('A message of a person was stored.', message),
@@ -30,7 +60,7 @@ export const chatEvents = {
     channel: Type.Optional(Type.String({ description: 'Of messengers.' })),
   }),
 }
-export type ChatEvents = PayloadsOf<typeof chatEvents>
+export type ChatEvents = PayloadsOf<typeof chatEvents & { 'approval.requested': typeof approvalRequested }>
 
 /** The fields of a message from outside. */
 export function originOf({

@@ -20,7 +20,7 @@ import type { TurnPlanner } from './answering/turn-planner.ts'
 import { answerAlone, createTurnPlanner } from './answering/turn-planner.ts'
 import { registerApprovalRoutes } from './approvals.routes.ts'
 import { createApprovalsService } from './approvals.service.ts'
-import { createBackgroundTurns, removeTurnsJobName, turnJobName } from './background/background-turns.ts'
+import { createBackgroundTurns } from './background/background-turns.ts'
 import { createRemoveTurnsJob, createTurnJob } from './background/turn.job.ts'
 import { createTurnEvents } from './background/turn-events.ts'
 import { chatEvents } from './chat.events.ts'
@@ -42,9 +42,11 @@ import { createConversationImport } from './import-conversation.ts'
 import { createSlowLists } from './message-list.ts'
 import type { Asker } from './reach.ts'
 import { askerInMcpSession, sightOf } from './reach.ts'
+import { removeTurnsJobName, turnJobName } from './stored-turn.ts'
 import { keptCharacters, truncateResult } from './turn/truncate-result.ts'
 import { registerTurnRoutes } from './turns.routes.ts'
 import { createTurnsService } from './turns.service.ts'
+import { createWaiting, expireJobName, TurnIsWaiting } from './waiting.service.ts'
 
 /** For other features that have answers in a form. */
 export const formSchema = responseFormatSchema
@@ -54,6 +56,10 @@ export const maxMessageLength = messageLength
 
 /** Files of a message, for the same. */
 export const maxFiles = maxAttachments
+/** Whether it says that a turn waits for a person. */
+export function isTurnWaiting(error: unknown): boolean {
+  return error instanceof TurnIsWaiting
+}
 
 export interface ChatFeature extends Feature {
   questions: Pick<Questions, 'accept'>
@@ -93,30 +99,30 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   const { settings, knowledge, attached, usage, callerSignal, stillPermitted, toolsOf } = peers
   const lock = createConversationLock({ clock, holder: instanceId, leaseMs: configuration.leaseMs })
   const slowLists = createSlowLists(infrastructure.searchWorkers)
+  const waiting = createWaiting({ lock, transact, clock })
   const conversations = createConversationsService({ lock, slowLists, transact })
-  const { maxConversations, maxUploadBytes } = configuration
+  const { maxConversations, maxUploadBytes, chatMaxIterations: maxIterations } = configuration
   const files = createChatFiles({ ...infrastructure, maxUploadBytes })
   const settingsOf = async (agentId: string) => (await settings.profileOf(agentId)).settings
   const starts = createConversationStarts({ ...infrastructure, lock, maxConversations, settingsOf })
   const importConversation = createConversationImport({ ...infrastructure, starts })
-  const maxIterations = configuration.chatMaxIterations
   const documents = createConversationDocuments({ attached, log })
   const planner = createTurnPlanner({
     ...infrastructure,
     ...{ settings, knowledge, documents, usage, toolsOf, maxIterations },
   })
-  const questions = createQuestions({ ...infrastructure, planner, starts, lock, files })
+  const questions = createQuestions({ ...infrastructure, planner, starts, lock, files, waiting })
   const store = createAnswerStore({ lock, transact })
   const running = createRunning()
   const giveTitle = createTitles({ ...infrastructure, planner, running })
   const answering = createAnswering({ store, running, giveTitle, clock, log })
-  const background = createBackgroundTurns({ ...infrastructure, starts })
+  const background = createBackgroundTurns({ ...infrastructure, waiting, lock, starts })
   const turns = createTurnsService({ running, changes, background, clock })
   const stopping = new AbortController()
   const events = createTurnEvents({ changes, callerSignal, stopping: stopping.signal })
-  const answerOnce = createAnswerOnce({ ...infrastructure, conversations, questions, answering })
+  const answerOnce = createAnswerOnce({ ...infrastructure, waiting, conversations, questions, answering })
   const statusOf = async (agentId: string) => (await settings.profileOf(agentId)).status
-  const approvals = createApprovalsService({ lock, toolsFor: toolsOf, statusOf, clock, log })
+  const approvals = createApprovalsService({ ...infrastructure, waiting, lock, toolsFor: toolsOf, statusOf })
   const modelsOf = async (agentId: string) => models.list(await settings.profileOf(agentId))
   return {
     questions,
@@ -131,9 +137,8 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
     answerAlone: (...question) => answerAlone(planner, ...question),
     shorten: result => truncateResult(result, keptCharacters),
     routes(app) {
-      registerChatRoutes(app, {
-        ...{ questions, answering, callerSignal, background, events, files, maxUploadBytes },
-      })
+      const answers = { questions, answering, callerSignal, background, events, files, maxUploadBytes }
+      registerChatRoutes(app, answers)
       registerFileRoutes(app, { files, maxUploadBytes })
       registerCatalogueRoutes(app, { modelsOf, toolsOf })
       registerApprovalRoutes(app, approvals)
@@ -144,7 +149,11 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
     },
     jobs: {
       [removeUnusedJobName]: createRemoveUnusedJob(infrastructure),
-      [turnJobName]: createTurnJob({ ...infrastructure, questions, answering, lock, stillPermitted }),
+      [turnJobName]: createTurnJob({
+        ...infrastructure,
+        ...{ waiting, questions, answering, lock, stillPermitted },
+      }),
+      [expireJobName]: waiting.expireJob,
       [removeTurnsJobName]: createRemoveTurnsJob(infrastructure),
     },
     events: chatEvents,

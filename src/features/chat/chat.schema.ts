@@ -77,9 +77,8 @@ export const messageMetadataSchema = Type.Object({
   aborted: Type.Optional(
     Type.Boolean({ description: 'The answer is incomplete: it is still being written or was interrupted.' }),
   ),
-  stopped: Type.Optional(
-    Type.Boolean({ description: 'The answer is incomplete: a person stopped its turn.' }),
-  ),
+  stopped: Type.Optional(Type.Boolean({ description: 'Incomplete: a person stopped its turn.' })),
+  waiting: Type.Optional(Type.Boolean({ description: 'Incomplete: its last call waits for a person.' })),
   cutOff: Type.Optional(
     Type.Boolean({
       description:
@@ -208,6 +207,7 @@ const backgroundOptions = {
       description: 'The turn goes on when the request ends. Read it at chat/turns/{turnId}/events.',
     }),
   ),
+  cancel_waiting: Type.Optional(Type.Boolean({ description: 'Refuses the call that is waited for.' })),
   clientMessageId: Type.Optional(
     Type.String({
       minLength: 1,
@@ -288,7 +288,7 @@ export const acceptedSchema = Type.Object({
   userMessage: messageSchema,
   turn: Type.Object({
     id: Type.String(),
-    status: Type.Enum(['queued', 'running', 'stopping', 'ended']),
+    status: Type.Enum(['queued', 'running', 'stopping', 'waiting', 'ended']),
     events: Type.String({ description: 'The path of its events.' }),
   }),
   evictedConversationId: Type.Optional(evictedConversationId),

@@ -153,6 +153,7 @@ describe('an answer', () => {
       userMessage,
       asker: { isOutsider: false, author: 'anonymous', reach: 'all' },
       model: 'fake-model',
+      approvalTimeout: 60,
       turnId: 'a1',
       turn: () => Promise.reject(new Error('not run here')),
     })

@@ -2,9 +2,12 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, notFound } from '#platform/errors.ts'
+import { waitingHolder } from '#storage/tables/chat.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ConversationEnd, HeldLock, Lock, TurnMark } from './conversation-lock.repository.ts'
 import { endLeases, listLocked, takeLock, updateHeld } from './conversation-lock.repository.ts'
+import type { WaitingTurn } from './turn-rows.repository.ts'
+import { findWaiting } from './turn-rows.repository.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -32,7 +35,9 @@ export function createConversationLock({ clock, holder, leaseMs }: Dependencies)
   async function checkUnlocked(database: Database, conversationId?: string): Promise<void> {
     const conversations = await listLocked(database, timestamp(clock), conversationId)
     if (conversationId !== undefined && conversations.length === 0) throw notFound('Conversation')
-    if (conversations.includes(true)) throw conversationLocked()
+    if (!conversations.includes(true)) return
+    const waiting = conversationId && (await findWaiting(database, conversationId))
+    throw waiting ? conversationWaiting(waiting) : conversationLocked()
   }
 
   return {
@@ -69,6 +74,10 @@ export function createConversationLock({ clock, holder, leaseMs }: Dependencies)
     renew: (database: Database, lock: Lock, end?: ConversationEnd) =>
       updateHeld(database, lock, { holder, expiresAt: expiry() }, end),
 
+    /** Nobody holds it then, and only who names it can take it. False if the lease had gone to another request before. */
+    park: (database: Database, lock: Lock, end: ConversationEnd | undefined) =>
+      updateHeld(database, lock, { holder: waitingHolder, expiresAt: '9999-12-31T23:59:59.999Z' }, end),
+
     /** False if the lease had gone to another request before. */
     release: (database: Database, lock: Lock, end?: ConversationEnd) =>
       updateHeld(database, lock, { holder: null, expiresAt: null }, end),
@@ -76,6 +85,16 @@ export function createConversationLock({ clock, holder, leaseMs }: Dependencies)
 }
 
 export type ConversationLock = ReturnType<typeof createConversationLock>
+
+function conversationWaiting({ id, waiting }: WaitingTurn): AppError {
+  const { approval_id, tool, why, until } = waiting
+  return new AppError(
+    'CONVERSATION_WAITING',
+    `This conversation waits until ${until} for a decision on a call of ${tool}. Decide on it at chat/approvals/${approval_id}, or ` +
+      'send the message with `cancel_waiting: true`, which refuses the call.',
+    { details: { turn_id: id, approval_id, tool, why, until } },
+  )
+}
 
 export function conversationLocked(): AppError {
   return new AppError(

@@ -163,7 +163,7 @@ export async function findNext(
 
 /** Neither one that was cut off nor one that has failed. */
 export function isWholeAnswer({ role, metadata }: StoredMessage): boolean {
-  return role === 'assistant' && !metadata?.aborted && metadata?.error === undefined
+  return role === 'assistant' && !metadata?.aborted && !metadata?.waiting && metadata?.error === undefined
 }
 
 /** The generic list, with its sorting, search and cursor. */

@@ -5,6 +5,7 @@ import type { CitedPassage } from '#models/language-model/passages.ts'
 import { citedPassageSchema } from '#models/language-model/passages.ts'
 import { orNull } from '#platform/own-schemas.ts'
 import { evictedConversationId, toolCallSchema, toolResultSchema } from './chat.schema.ts'
+import { waitingSchema } from './turns.schema.ts'
 
 function event<Name extends string, Properties extends TProperties>(
   type: Name,
@@ -75,6 +76,7 @@ export const streamEventSchema = Type.Union(
       ),
     }),
     ...turnEvents,
+    event('turn_waiting', 'TurnWaitingEvent', waitingSchema.properties),
     event('content_reset', 'ContentResetEvent', {
       index: Type.Integer({ description: 'Deltas from this index on are void; the next one has it again.' }),
       content: Type.String({ description: 'What stays: all content so far.' }),

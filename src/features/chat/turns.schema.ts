@@ -4,17 +4,31 @@ import { orNull } from '#platform/own-schemas.ts'
 
 const id = Type.String()
 
+/** What a turn waits for. */
+export const waitingSchema = Type.Object(
+  {
+    approval_id: Type.String({ description: 'Decide at chat/approvals/{approval_id}.' }),
+    tool: Type.String(),
+    arguments: Type.Record(Type.String(), Type.Unknown()),
+    why: Type.String(),
+    until: Type.String({ format: 'date-time', description: 'Without a decision, the turn ends then.' }),
+  },
+  { title: 'WaitingCall' },
+)
+
 const turnSchema = Type.Object(
   {
     id,
-    status: Type.Enum(['running', 'queued', 'stopping'], {
-      description: '`queued`: it has not begun yet. `stopping`: it was stopped, and has not ended yet.',
+    status: Type.Enum(['running', 'queued', 'stopping', 'waiting'], {
+      description:
+        '`waiting`: for a person. `queued`: it has not begun yet. `stopping`: it was stopped, and has not ended yet.',
     }),
     since: Type.String({ format: 'date-time' }),
     started_by: Type.String({ description: 'The author, such as `person:ada@example.com`.' }),
     events: Type.Optional(
       Type.String({ description: 'The path of its events. Absent without a background.' }),
     ),
+    waiting: Type.Optional(waitingSchema),
   },
   { title: 'Turn' },
 )

@@ -7,14 +7,15 @@ import { AppError, notFound } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Running } from './answering/running.ts'
 import type { BackgroundTurns } from './background/background-turns.ts'
-import { findTurn, hasEnded, moveTurn, openTurns } from './background/turns.repository.ts'
 import { hasConversation } from './conversations.repository.ts'
 import { findMessage } from './messages.repository.ts'
 import { authorsIn, sightOf } from './reach.ts'
+import { findTurn, findWaiting, hasEnded, moveTurn, openTurns, waitingOf } from './turn-rows.repository.ts'
 import type { MarkedTurn } from './turns.repository.ts'
 import { findMarked } from './turns.repository.ts'
 import type { CurrentTurn, StoppedTurn } from './turns.schema.ts'
 import { eventsPath } from './turns.schema.ts'
+import { shownWaiting } from './waiting.service.ts'
 
 /** How long a stop waits for the end of the turn, and until it is looked at again, in milliseconds. */
 const stopMs = { longest: 2_000, pause: 50 }
@@ -22,7 +23,7 @@ const stopMs = { longest: 2_000, pause: 50 }
 interface Dependencies {
   running: Pick<Running, 'stop'>
   changes: Pick<ChangeFeed, 'call' | 'onCall'>
-  background: Pick<BackgroundTurns, 'withdraw'>
+  background: Pick<BackgroundTurns, 'withdraw' | 'endWait'>
   clock: Clock
 }
 
@@ -33,6 +34,14 @@ export function createTurnsService({ running, changes, background, clock }: Depe
   /** Throws NOT_FOUND for a conversation that the caller can't see. */
   async function current(caller: FastifyRequest, conversationId: string): Promise<CurrentTurn | null> {
     const { agentId, db } = caller.agent
+    const waits = await findWaiting(db, conversationId)
+    const waiting = waits && (await findTurn(db, waits.id, sightOf(caller)))
+    if (waiting) {
+      const { id, started_by } = waiting
+      const held = waitingOf(waiting)
+      const shown = { waiting: shownWaiting(held), events: eventsPath(agentId, id) }
+      return { id, status: 'waiting', since: held.since, started_by, ...shown }
+    }
     const turn = await findMarked(db, { conversationId }, sightOf(caller), timestamp(clock))
     if (turn?.isRunning) {
       const isRead = (await findTurn(db, turn.id)) !== undefined
@@ -83,7 +92,8 @@ export function createTurnsService({ running, changes, background, clock }: Depe
       const by = turn?.by ?? row?.started_by ?? (await answerOf(caller, turnId))?.created_by
       if (by === undefined) throw notFound('Turn')
       if (!caller.isAdmin && !authorsIn(caller).includes(by)) throw startedByAnother()
-      if (await background.withdraw(agent, turnId)) return { id: turnId, status: 'stopped' }
+      const isOver = (await background.endWait(agent, row)) || (await background.withdraw(agent, turnId))
+      if (isOver) return { id: turnId, status: 'stopped' }
       // If no process runs it now, the next that does ends it.
       const isMarked = await moveTurn(agent.db, turnId, ['running', 'stopping'], { status: 'stopping' })
       if (turn?.isRunning && !(await ended(agent, turnId, look))) return { id: turnId, status: 'stopping' }

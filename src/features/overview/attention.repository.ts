@@ -64,26 +64,30 @@ function toolApprovals(db: Database) {
 
 /** Nodes of executions that wait: for a decision, or for a time. */
 function waitingNodes(db: Database, isApproval: boolean) {
-  return db
-    .selectFrom('executions')
-    .innerJoin('node_results', 'node_results.execution_id', 'executions.id')
-    .leftJoin('workflows', 'workflows.id', 'executions.workflow_id')
-    .select(['executions.id as execution_id', 'executions.workflow_id', 'node_results.node_id'])
-    .select(({ fn, ref }) => [
-      sql<string>`executions.id || '/' || node_id || '/' || path`.as('id'),
-      fn.coalesce('workflows.name', ref('executions.workflow_id')).as('title'),
-    ])
-    .select(
-      sql<
-        string | null
-      >`case when node_results.output is null then due_at else substr(node_results.output, 1, 300) end`.as(
-        'detail',
-      ),
-    )
-    .select('node_results.started_at as at')
-    .where('waiting_until', 'is not', null)
-    .where('node_results.status', '=', 'waiting')
-    .where(sql<string>`coalesce(node_results.output, '')`, isApproval ? 'like' : 'not like', '%"approval"%')
+  return (
+    db
+      .selectFrom('executions')
+      .innerJoin('node_results', 'node_results.execution_id', 'executions.id')
+      .leftJoin('workflows', 'workflows.id', 'executions.workflow_id')
+      .select(['executions.id as execution_id', 'executions.workflow_id', 'node_results.node_id'])
+      .select(({ fn, ref }) => [
+        sql<string>`executions.id || '/' || node_id || '/' || path`.as('id'),
+        fn.coalesce('workflows.name', ref('executions.workflow_id')).as('title'),
+      ])
+      .select(
+        sql<
+          string | null
+        >`case when node_results.output is null then due_at else substr(node_results.output, 1, 300) end`.as(
+          'detail',
+        ),
+      )
+      .select('node_results.started_at as at')
+      .where('waiting_until', 'is not', null)
+      .where('node_results.status', '=', 'waiting')
+      .where(sql<string>`coalesce(node_results.output, '')`, isApproval ? 'like' : 'not like', '%"approval"%')
+      // The call that its turn waits with is listed itself.
+      .where(sql<string>`coalesce(node_results.output, '')`, '!=', '{"turn":true}')
+  )
 }
 
 function takeovers(db: Database, now: string) {

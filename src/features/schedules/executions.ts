@@ -121,8 +121,9 @@ export function createExecutions({ lifecycle, clock, ids }: Dependencies) {
 
 export type Executions = ReturnType<typeof createExecutions>
 
-function callbackJob({ callback_type }: ScheduleRow, executionId: string) {
-  return { name: callbackJobs[callback_type as keyof typeof callbackJobs], payload: { executionId } }
+export function callbackJob({ callback_type }: ScheduleRow, executionId: string) {
+  const name = callbackJobs[callback_type as keyof typeof callbackJobs]
+  return { name, payload: { executionId }, key: `callback:${executionId}` }
 }
 
 /** Why nothing is started, where that is so. */

@@ -1,4 +1,5 @@
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
+import { isTurnWaiting } from '#features/chat/chat.feature.ts'
 import { failureOf } from '#features/workflows/lifecycle.service.ts'
 import type { ExecutionEnd } from '#features/workflows/workflows.events.ts'
 import { currentActor } from '#platform/actor.ts'
@@ -9,7 +10,7 @@ import { JobYields } from '#platform/jobs/jobs.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Executions } from './executions.ts'
-import { callbackJobs, endJobName } from './executions.ts'
+import { callbackJob, callbackJobs, endJobName } from './executions.ts'
 import type { ScheduleEvents } from './schedules.events.ts'
 import type { ExecutionRow, ScheduleRow } from './schedules.repository.ts'
 import { callbackData, findExecution, findSchedule } from './schedules.repository.ts'
@@ -30,6 +31,9 @@ type Callback = (
 
 /** Until a locked conversation is looked at again. */
 const pauseMs = 2_000
+const lockedCodes = ['CONVERSATION_LOCKED', 'CONVERSATION_WAITING']
+/** Until a turn is looked at again that waits for a person, in milliseconds: its decision makes the job due. */
+const waitingMs = 3_600_000
 
 /** Runs the callbacks that are no workflows, and records how each has ended. */
 export function createCallbacks(needs: Dependencies): Record<string, JobHandler<AgentHandle>> {
@@ -39,8 +43,10 @@ export function createCallbacks(needs: Dependencies): Record<string, JobHandler<
     // The conversation of a schedule has the schedule's id, and each question in it that of its execution.
     const question = { id, content, standingConversationId: schedule.id }
     const asker = { isOutsider: false, author: `schedule:${schedule.id}`, reach: 'all' as const }
-    const answer = await answerOnce(agent.agentId, question, asker, signal).catch(error => {
-      const isLocked = error instanceof AppError && error.code === 'CONVERSATION_LOCKED'
+    const job = { signal, resume: callbackJob(schedule, id) }
+    const answer = await answerOnce(agent.agentId, question, asker, job).catch(error => {
+      if (isTurnWaiting(error)) throw new JobYields({ until: clock.now() + waitingMs })
+      const isLocked = error instanceof AppError && lockedCodes.includes(error.code)
       // Others have reserved the rest of a budget, and may leave some of it.
       const isReserved = error instanceof AppError && error.code === 'BUDGET_SPENT' && !error.isPermanent
       throw isLocked || isReserved ? new JobYields({ until: clock.now() + pauseMs }) : error

@@ -1,6 +1,10 @@
 import type { Kysely } from 'kysely'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
 import { conflict, invalid, notFound } from '#platform/errors.ts'
-import type { Outbox } from '#platform/jobs/jobs.ts'
+import type { JobHandler, Outbox, Transact } from '#platform/jobs/jobs.ts'
+import { JobYields } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { NodeResult } from './engine/plan.ts'
 import { awaitsDecision } from './engine/plan.ts'
@@ -8,6 +12,9 @@ import { changeExecutions, findExecution } from './executions.repository.ts'
 import { jobOf } from './lifecycle.service.ts'
 import { decideNode, readResults } from './node-results.repository.ts'
 import type { Decision } from './workflows.schema.ts'
+
+/** Until a node is looked for again that is about to wait, in milliseconds. */
+const startingMs = 300
 
 export interface DecidedNode extends Decision {
   executionId: string
@@ -31,11 +38,47 @@ export async function resumeNode(
   if (node === undefined) throw notFound('Node that waits for approval')
   if (node.due_at !== null && node.due_at <= at) throw conflict('The time to decide is over.')
   const output = JSON.stringify({ approved, data, by })
-  await decideNode(transaction, id, node, { output, due_at: at })
-  const [parked] = await changeExecutions(transaction, { id, isParked: true }, { waiting_until: at })
+  await goOn(transaction, outbox, id, node, { output, due_at: at })
+}
+
+/** A turn of a node has had its decision: the node goes on. Its key names execution, node and path. */
+export function createChatDecided(transact: Transact, clock: Clock): JobHandler<AgentHandle> {
+  return {
+    lane: 'timers',
+    async run({ agent, payload }) {
+      const [id = '', nodeId, path] = String(payload).split(':')
+      const isRunning = await transact(agent, async (transaction, outbox) => {
+        const execution = await findExecution(transaction, id)
+        if (execution?.status !== 'running') return false
+        const rows = await readResults(transaction, id, 'waiting')
+        const node = rows.find(result => result.node_id === nodeId && result.path === path)
+        const at = timestamp(clock)
+        if (node?.output) await goOn(transaction, outbox, id, node, { output: node.output, due_at: at })
+        return node === undefined
+      })
+      // It has not begun to wait yet.
+      if (isRunning && (await findExecution(agent.db, id))?.status === 'running')
+        throw new JobYields({ until: clock.now() + startingMs })
+    },
+  }
+}
+
+async function goOn(
+  transaction: Kysely<AgentTables>,
+  outbox: Pick<Outbox, 'add' | 'cancel'>,
+  id: string,
+  node: NodeResult,
+  decision: { output: string; due_at: string },
+): Promise<void> {
+  await decideNode(transaction, id, node, decision)
+  const [parked] = await changeExecutions(
+    transaction,
+    { id, isParked: true },
+    { waiting_until: decision.due_at },
+  )
   // A process that runs other nodes of it looks for decisions itself.
   if (parked === undefined) return
-  const job = jobOf(id, Date.parse(at))
+  const job = jobOf(id, Date.parse(decision.due_at))
   await outbox.cancel(job.key)
   await outbox.add(job)
 }

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { approvalRequested } from '#features/chat/chat.events.ts'
 import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
 import { eventOf } from '#platform/jobs/event-payloads.ts'
 
@@ -10,7 +11,6 @@ export interface Cause {
   ref?: string
 }
 
-const time = Type.String({ format: 'date-time' })
 const execution = {
   workflow_id: Type.String(),
   execution_id: Type.String(),
@@ -40,12 +40,6 @@ export const workflowEvents = {
     reason: Type.Enum(['approval', 'time'], { description: '`approval` if a person must decide.' }),
     until: Type.String({ format: 'date-time', description: 'When it goes on by itself.' }),
   }),
-  'approval.requested': eventOf('A node waits for the decision of a person.', {
-    ...execution,
-    node_id: Type.String(),
-    path: Type.String({ description: 'The items of the loops that the node runs in, as `2.0`.' }),
-    approval: Type.String({ description: 'The question.' }),
-    expires_at: time,
-  }),
+  'approval.requested': approvalRequested,
 }
 export type WorkflowEvents = PayloadsOf<typeof workflowEvents>

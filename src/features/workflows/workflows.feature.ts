@@ -12,8 +12,10 @@ import type { Lifecycle } from './lifecycle.service.ts'
 import { createLifecycle, executionJob } from './lifecycle.service.ts'
 import { createBrowserSessions } from './nodes/browser.ts'
 import type { ChatParts } from './nodes/chat.ts'
+import { chatDecidedJob } from './nodes/chat.ts'
 import { createNodeTypes } from './nodes/node-types.ts'
 import { createPruning, pruneJob } from './prune-executions.job.ts'
+import { createChatDecided } from './resume-node.ts'
 import { createRunExecution } from './run-execution.job.ts'
 import type { SoldRuns } from './sold-runs.service.ts'
 import { createSoldRuns } from './sold-runs.service.ts'
@@ -81,6 +83,7 @@ export function createWorkflows(
         isExclusive,
       }),
       [pruneJob]: pruning.job,
+      [chatDecidedJob]: createChatDecided(infrastructure.transact, clock),
     },
   }
 }

@@ -1,5 +1,6 @@
 import { voidLeases } from '#platform/jobs/outbox.ts'
 import type { OnOpen } from '../agent-databases.ts'
+import { waitingHolder } from '../tables/chat.ts'
 
 /**
  * Frees the jobs, conversations and browser sessions that a predecessor held when it died: those with leases of any other process, since
@@ -11,7 +12,7 @@ export function createLeaseVoiding(instanceId: string): OnOpen {
     await db
       .updateTable('conversations')
       .set({ lock_holder: null, lock_expires_at: null })
-      .where('lock_holder', '!=', instanceId)
+      .where('lock_holder', 'not in', [instanceId, waitingHolder])
       .execute()
     await db
       .updateTable('browser_sessions')

@@ -11,6 +11,9 @@ import {
 } from '#platform/columns.ts'
 import { declareAgentTables, readable, updatable } from './table-set.ts'
 
+/** Holds the locks of conversations whose turns wait for a person: no process does. */
+export const waitingHolder = 'waiting'
+
 /** Conversations, and the calls in them that wait for a person. */
 export const chatTables = declareAgentTables({
   // Their number, order and lock are managed by the service: an additional or missing row would break its protocol.

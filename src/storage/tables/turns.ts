@@ -1,4 +1,13 @@
-import { integer, integerOrNull, partOf, sequence, text, textOrNull, unique } from '#platform/columns.ts'
+import {
+  integer,
+  integerOrNull,
+  partOf,
+  sequence,
+  since,
+  text,
+  textOrNull,
+  unique,
+} from '#platform/columns.ts'
 import { declareAgentTables, hidden } from './table-set.ts'
 
 /** Turns that go on without the request that began them. */
@@ -24,6 +33,8 @@ export const turnTables = declareAgentTables({
       run: integer,
       /** JSON of the state from which it goes on; null until there is one. */
       state: textOrNull,
+      /** JSON of what it waits for, or has waited for last; null if it never did. */
+      waiting: since('0038-waiting-turns', textOrNull),
       created_at: text,
       started_at: textOrNull,
       ended_at: textOrNull,

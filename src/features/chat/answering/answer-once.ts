@@ -1,12 +1,27 @@
+import type { NewJob } from '#platform/jobs/jobs.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
+import type { AgentDatabase } from '#storage/tables.ts'
 import type { ChatMessage } from '../chat.schema.ts'
+import type { Lock } from '../conversation-lock.repository.ts'
 import type { ConversationsService } from '../conversations.service.ts'
 import { findMessage, findNext, isWholeAnswer, toPublic } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
+import type { TurnRow } from '../turn-rows.repository.ts'
+import { changeTurn, findByClientId } from '../turn-rows.repository.ts'
+import type { WaitingTurns } from '../waiting.service.ts'
+import { requireDecided } from '../waiting.service.ts'
 import type { Answering } from './answering.ts'
+import type { Question } from './question.ts'
 import type { QuestionInput, Questions } from './questions.ts'
 
+/** The job that answers: it is to end while the turn waits, and runs again when that is over. */
+interface CallerJob {
+  signal: AbortSignal
+  resume: NewJob & { key: string }
+}
+
 interface Dependencies {
+  waiting: WaitingTurns
   agentDatabases: AgentDatabases
   conversations: ConversationsService
   questions: Questions
@@ -16,27 +31,68 @@ interface Dependencies {
 /**
  * Answers messages whose ids their callers have chosen. Called again after an interruption it continues: what is stored is
  * neither accepted nor answered twice. If others continued the conversation before there was an answer, the message moves
- * behind theirs. Throws as `accept` and `answer` do.
+ * behind theirs. Throws as `accept` and `answer` do; TurnIsWaiting while a person has to decide.
  */
-export function createAnswerOnce({ agentDatabases, conversations, questions, answering }: Dependencies) {
+export function createAnswerOnce({
+  waiting,
+  agentDatabases,
+  conversations,
+  questions,
+  answering,
+}: Dependencies) {
   return async (
     agentId: string,
     message: QuestionInput & { id: string },
     asker: Asker,
-    client: AbortSignal,
+    { signal, resume }: CallerJob,
   ): Promise<ChatMessage> => {
-    const { isStored, next } = await agentDatabases.use(agentId, async handle => {
+    const { isStored, next, row } = await agentDatabases.use(agentId, async handle => {
       const { db } = handle
       const stored = await findMessage(db, message.id)
       const next = stored && (await findNext(db, stored))
       const isOvertaken = next?.role === 'user'
       if (isOvertaken) await conversations.removeMessage(handle, message.id, true)
-      return { isStored: stored !== undefined && !isOvertaken, next }
+      const row = await findByClientId(db, asker.author, message.id)
+      return { isStored: stored !== undefined && !isOvertaken, next, row }
     })
     if (next && isWholeAnswer(next)) return toPublic(next)
-    const question = await (isStored
-      ? questions.acceptAgain(agentId, message.id, {}, asker)
-      : questions.accept(agentId, message, asker))
-    return (await answering.answer(question, client)).assistantMessage
+    if (row !== undefined) requireDecided(row)
+    await using draft = await (isStored
+      ? questions.draftAgain(agentId, message.id, row ? optionsOf(row) : {}, asker)
+      : questions.draftNew(agentId, message, asker))
+    const question = await draft.accept(row && resumedTurn(row))
+    const turn = row ?? {
+      ...{ id: question.turnId, conversation_id: question.lock.conversationId, started_by: asker.author },
+      ...{
+        client_message_id: message.id,
+        question: JSON.stringify({ message: { id: message.id }, options: message }),
+      },
+    }
+    const lasting = {
+      async park(transaction, outbox, { call, state }) {
+        const parked = {
+          row: { ...turn, lock_token: question.lock.token },
+          call,
+          state: { recorded: state, deltas: 0 },
+        }
+        const timeout = question.approvalTimeout
+        await waiting.park({ transaction, outbox }, agentId, { ...parked, timeout, resume })
+      },
+      ...(row && { recording: waiting.recordingOf(question.agent, row) }),
+    } satisfies Pick<Question, 'park' | 'recording'>
+    return (await answering.answer({ ...question, ...lasting }, signal)).assistantMessage
+  }
+}
+
+function optionsOf({ question }: TurnRow): QuestionInput {
+  return (JSON.parse(question) as { options: QuestionInput }).options
+}
+
+/** Takes the lock over that is the turn's. */
+function resumedTurn({ id: turnId, lock_token, conversation_id: conversationId }: TurnRow) {
+  return {
+    ...{ turnId, held: { conversationId, token: lock_token ?? 0 } },
+    also: (transaction: AgentDatabase, { token }: Lock) =>
+      changeTurn(transaction, turnId, { lock_token: token }),
   }
 }

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { AppError } from '#platform/errors.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import { putApprovals } from '../approvals.repository.ts'
+import { putApprovals, settleApprovals } from '../approvals.repository.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import { originOf } from '../chat.events.ts'
 import type { ChatMessage } from '../chat.schema.ts'
@@ -56,6 +56,20 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
       })
     },
 
+    /** Stores the answer as far as it is; the conversation waits with it. Returns false if the lock is lost. */
+    park(
+      question: Question,
+      message: PutMessage,
+      parked: Parameters<NonNullable<Question['park']>>[2],
+    ): Promise<boolean> {
+      return transact(question.agent, async (transaction, outbox) => {
+        if (!(await lock.park(transaction, question.lock, endOf(question, message)))) return false
+        await write(transaction, outbox, question, message)
+        await question.park?.(transaction, outbox, parked)
+        return true
+      })
+    },
+
     /** Stores the answer as it will stay and unlocks the conversation; false if the lock is lost. */
     finish(question: Question, message: PutMessage | undefined, error?: AppError): Promise<boolean> {
       return transact(question.agent, async (transaction, outbox) => {
@@ -63,6 +77,7 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
         await question.recording?.end(transaction, outbox, { assistantMessage: message, error })
         if (message === undefined) return true
         await write(transaction, outbox, question, message)
+        if (question.recording) await settleApprovals(transaction, message.id, message.createdAt)
         const { id, conversationId, createdAt } = message
         await outbox.emit('message.sent', {
           agent_id: question.agent.agentId,

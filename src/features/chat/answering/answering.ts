@@ -7,6 +7,7 @@ import type { Log } from '#platform/logging/log.ts'
 import type { ChatMessage } from '../chat.schema.ts'
 import { toPublic } from '../messages.repository.ts'
 import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
+import { TurnIsWaiting, waitsForPerson } from '../waiting.service.ts'
 import { checkpointAnswer } from './answer-checkpointer.ts'
 import type { AnswerRecorder } from './answer-recorder.ts'
 import { createAnswerRecorder } from './answer-recorder.ts'
@@ -23,6 +24,8 @@ export interface Answered {
   error: AppError | undefined
   /** It goes on in another process: its conversation stays locked, and what was recorded is stored. */
   isSuspended?: true
+  /** It is parked: a decision has it go on. */
+  isWaiting?: true
 }
 
 type TurnEnd = Omit<PlannedOutcome, 'content' | 'toolCalls' | 'toolResults'>
@@ -59,19 +62,21 @@ export function createAnswering(needs: Dependencies) {
       ending.abort(lockWasLost())
     }
     const checkpointer = checkpointAnswer({ question, recorder, store, clock, log, onLockLost })
-    const record = (event: TurnEvent) => {
+    const take = (event: TurnEvent) => {
       recorder.add(event)
       emit(event)
     }
     const end = await question
-      .turn(record, ending.signal, recordingOf(question, recorder))
+      .turn(take, ending.signal, recordingOf(question, recorder))
       .catch(cause => turnThatNeverBegan(cause, ending.signal))
     await Promise.all([checkpointer.stop(), recording?.settle()])
     if (!hasLock)
       return { assistantMessage: undefined, error: lockWasLost(), ...(recording && { isSuspended: true }) }
     if (recording && end.end.kind === 'aborted' && isProcessEnding(ending.signal.reason))
       return { assistantMessage: undefined, error: undefined, isSuspended: true }
-    return settle(needs, question, recorder, end, ending.signal)
+    return (
+      (await parked(store, question, recorder, end)) ?? settle(needs, question, recorder, end, ending.signal)
+    )
   }
 
   /** Never rejects; the lock and the agent are released in any case. */
@@ -104,7 +109,8 @@ export function createAnswering(needs: Dependencies) {
       client: AbortSignal,
       emit: (event: TurnEvent) => void = () => {},
     ): Promise<{ userMessage: ChatMessage; assistantMessage: ChatMessage }> {
-      const { assistantMessage, error } = await run(question, emit, client)
+      const { assistantMessage, error, isWaiting } = await run(question, emit, client)
+      if (isWaiting) throw new TurnIsWaiting()
       if (error !== undefined) throw error
       if (assistantMessage === undefined)
         throw conflict('The request was aborted before there was an answer.')
@@ -113,11 +119,32 @@ export function createAnswering(needs: Dependencies) {
   }
 }
 
-function recordingOf({ recording }: Question, recorder: AnswerRecorder): Recording<PlannedState> | undefined {
-  if (recording === undefined) return undefined
+/** Undefined if the turn does not wait. */
+async function parked(
+  store: AnswerStore,
+  question: Question,
+  recorder: AnswerRecorder,
+  turnEnd: TurnEnd,
+): Promise<Answered | undefined> {
+  const { end, planned } = turnEnd
+  if (end.kind !== 'waiting' || planned === undefined) return undefined
+  const { id: toolCallId, name, toolVersion } = end.waits
+  const message = recorder.message({ ...metadataOf(turnEnd, undefined, false), waiting: true })
+  // Of the waiting call it is the result that people see; the turn goes on without it.
+  const held = { toolCallId, name, error: waitsForPerson, approval: 'required' as const, toolVersion }
+  const shown = { ...message, toolResults: [...(message.toolResults ?? []), held] }
+  const state = { ...planned, steps: recorder.steps() }
+  if (!(await store.park(question, shown, { call: end.waits, state })))
+    return { assistantMessage: undefined, error: lockWasLost() }
+  return { assistantMessage: shown, error: undefined, isWaiting: true }
+}
+
+function recordingOf({ recording, park }: Question, recorder: AnswerRecorder): Recording<PlannedState> {
+  const record = recording?.record
   return {
-    from: recording.from,
-    record: state => recording.record({ ...state, steps: recorder.steps() }),
+    from: recording?.from,
+    record: record && (state => record({ ...state, steps: recorder.steps() })),
+    parks: park !== undefined,
   }
 }
 

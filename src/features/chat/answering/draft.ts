@@ -11,9 +11,12 @@ import type { Lock, TurnMark } from '../conversation-lock.repository.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
+import type { WaitingTurns } from '../waiting.service.ts'
 import type { Question } from './question.ts'
 import type { PlanOptions, TurnPlanner } from './turn-planner.ts'
 
+/** Of a decision, in seconds. */
+const usualTimeout = 86_400
 /** Questions that are stored at a time: of many that come at once, few are accepted early instead of all late. */
 const maxAccepting = 4
 
@@ -25,6 +28,8 @@ export interface Draft extends AsyncDisposable {
   accept(how?: Accepting): Promise<Question>
   /** Of the agent, when the question was checked. */
   settings: StoredSettings
+  /** Ends the wait of the conversation, if the question says so and there is one. */
+  endWait(transaction: Kysely<AgentTables>, outbox: Outbox<ChatEvents>, conversationId: string): Promise<void>
   /** Where it would be accepted. Throws as `accept` does, except for a lock. */
   find(transaction: Kysely<AgentTables>): Promise<Place>
 }
@@ -55,7 +60,7 @@ interface Stored
 interface Wanted<Found extends Place> {
   agentId: string
   asker: Asker
-  options: Omit<PlanOptions, 'isOutsider'>
+  options: Omit<PlanOptions, 'isOutsider'> & { cancel_waiting?: boolean }
   /** Throws if the conversation can't take the question. */
   find(transaction: Kysely<AgentTables>): Promise<Found>
   /** Stores what is new. The lock that it returns replaces the one that was held. */
@@ -73,6 +78,7 @@ interface Held<Found> {
 }
 
 interface Dependencies {
+  waiting: Pick<WaitingTurns, 'endIn'>
   agentDatabases: AgentDatabases
   planner: TurnPlanner
   lock: ConversationLock
@@ -80,7 +86,7 @@ interface Dependencies {
   ids: Ids
 }
 
-export function createDrafts({ agentDatabases, planner, lock, transact, ids }: Dependencies) {
+export function createDrafts({ waiting, agentDatabases, planner, lock, transact, ids }: Dependencies) {
   const slots = createFairSlots(maxAccepting, maxAccepting)
   return async <Found extends Place>(wanted: Wanted<Found>): Promise<Draft> => {
     const { agentId, asker, options, find, store } = wanted
@@ -89,12 +95,16 @@ export function createDrafts({ agentDatabases, planner, lock, transact, ids }: D
     const { isOutsider } = asker
     const plan = await planner.plan(agentId, { ...options, isOutsider })
     const undo = checking.move()
+    const endWait: Draft['endWait'] = async (transaction, outbox, conversationId) => {
+      if (options.cancel_waiting) await waiting.endIn({ transaction, outbox }, conversationId)
+    }
     let held: Held<Found> | undefined
     return {
       async hold() {
-        held = await transact(agent, async transaction => {
+        held = await transact(agent, async (transaction, outbox) => {
           const found = await find(transaction)
           const { conversationId: id } = found
+          if (id !== undefined) await endWait(transaction, outbox, id)
           return { found, locked: id === undefined ? undefined : await lock.acquire(transaction, id) }
         })
         const { locked } = held
@@ -103,11 +113,13 @@ export function createDrafts({ agentDatabases, planner, lock, transact, ids }: D
 
       settings: plan.settings,
       find,
+      endWait,
 
       async accept({ turnId = ids.record(), held: replaced, also } = {}) {
         const release = await slots.take(agentId)
         const { isFirst = false, ...accepted } = await transact(agent, async (transaction, outbox) => {
           const found = held?.found ?? (await find(transaction))
+          if (found.conversationId !== undefined) await endWait(transaction, outbox, found.conversationId)
           const stored = await store(transaction, outbox, found, {
             held: replaced ?? held?.locked,
             settings: plan.settings,
@@ -121,7 +133,8 @@ export function createDrafts({ agentDatabases, planner, lock, transact, ids }: D
         const context = { agent, userMessage: accepted.userMessage, isFirst }
         const { model } = plan
         const turn: Question['turn'] = (...how) => plan.run(context, ...how)
-        return { agent, asker, model, turnId, ...accepted, turn }
+        const { approval_timeout: approvalTimeout = usualTimeout } = plan.settings
+        return { agent, asker, model, turnId, approvalTimeout, ...accepted, turn }
       },
 
       [Symbol.asyncDispose]: () => undo.disposeAsync(),

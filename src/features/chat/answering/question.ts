@@ -9,7 +9,7 @@ import type { Lock } from '../conversation-lock.repository.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
 import type { TurnStep } from '../turn/prompt.ts'
-import type { TurnEvent } from '../turn/turn.ts'
+import type { TurnEvent, WaitingCall } from '../turn/turn.ts'
 import type { PlannedOutcome, PlannedState, Recording } from './turn-planner.ts'
 
 /** A question that was accepted and stored, and whose conversation is locked for it. */
@@ -29,6 +29,8 @@ export interface Question {
   model: string
   /** Id of its turn, and of the answer. */
   turnId: string
+  /** How long its calls may wait for a decision, in seconds. */
+  approvalTimeout: number
   /** Runs the turn; see `runTurn`. */
   turn(
     emit: (event: TurnEvent) => void,
@@ -37,6 +39,13 @@ export interface Question {
   ): Promise<PlannedOutcome>
   /** Of a turn that goes on after its process has ended. */
   recording?: RecordedEnd
+  /** Within the transaction that parks the turn: stores all that it needs to go on. It does not wait without. */
+  park?(transaction: Kysely<AgentTables>, outbox: Outbox<ChatEvents>, parked: ParkedTurn): Promise<void>
+}
+
+interface ParkedTurn {
+  call: WaitingCall
+  state: RecordedTurn
 }
 
 export interface RecordedEnd extends Recording<RecordedTurn> {

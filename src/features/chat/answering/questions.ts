@@ -17,6 +17,7 @@ import type { StoredMessage } from '../messages.repository.ts'
 import { findMessage, insertMessage, readWindow } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
 import { cutEnd } from '../turn/truncate-result.ts'
+import type { WaitingTurns } from '../waiting.service.ts'
 import type { Draft } from './draft.ts'
 import { createDrafts } from './draft.ts'
 import type { Question } from './question.ts'
@@ -33,6 +34,7 @@ export interface QuestionInput extends NewMessage {
 }
 
 interface Dependencies {
+  waiting: Pick<WaitingTurns, 'endIn'>
   agentDatabases: AgentDatabases
   planner: TurnPlanner
   starts: ConversationStarts

@@ -58,7 +58,9 @@ export interface Recording<State> {
   /** Where it goes on; it begins without. */
   from?: State | undefined
   /** See `TurnInput.record`. */
-  record(state: State): Promise<void>
+  record?: ((state: State) => Promise<void>) | undefined
+  /** Whether it waits for decisions on calls. */
+  parks?: boolean
 }
 
 /** As JSON can hold it. */
@@ -76,6 +78,8 @@ export interface PlannedOutcome extends TurnOutcome {
   pages: ReadPage[]
   /** Passages that the model was shown, in the order of their finding. */
   passages: CitedPassage[]
+  /** Of a turn that waits. */
+  planned?: PlannedState
   /** As they stood behind the question; empty if nothing was found for it. */
   shown: string
 }
@@ -276,6 +280,22 @@ function callsOf(
     })
 }
 
+/** Gives the states of a turn to their recording, and keeps the one that it waits with. */
+function recordedBy(
+  { record, parks }: Recording<PlannedState> = {},
+  stateAt: (turn: TurnState) => PlannedState,
+) {
+  const parked: Pick<PlannedOutcome, 'planned'> = {}
+  const park = (state: TurnState) => {
+    parked.planned = stateAt(state)
+  }
+  const hooks: Pick<TurnInput, 'record' | 'park'> = {
+    ...(record && { record: turn => record(stateAt(turn)) }),
+    ...(parks && { park }),
+  }
+  return { hooks, parked }
+}
+
 export function createTurnPlanner(needs: Dependencies) {
   /** Throws CONFLICT for an agent that is not active, and what budgets and the choice of a model may throw. */
   async function plan(agentId: string, options: PlanOptions): Promise<TurnPlan> {
@@ -317,6 +337,8 @@ export function createTurnPlanner(needs: Dependencies) {
         })
         const isShown = passages.length + documents.messages.length > 0
         const parts = { ...own, passages, history, form, documents: documents.messages }
+        const seen = () => ({ pages: pages.all(), cited: cited.all() })
+        const states = recordedBy(recording, turn => ({ turn, found: passages, ...seen() }))
         const outcome = await runTurn({
           stream: callsOf(chosen.model, meter, needs),
           contextWindow,
@@ -332,12 +354,10 @@ export function createTurnPlanner(needs: Dependencies) {
           newToolCallId: (own = needs.ids.toolCall()) => own,
           ...(question.id !== undefined && { cause: { messageId: question.id } }),
           from: from?.turn,
-          record:
-            recording &&
-            (turn => recording.record({ turn, found: passages, pages: pages.all(), cited: cited.all() })),
+          ...states.hooks,
         })
         return {
-          ...{ ...outcome, usage: meter.priced(outcome.usage) },
+          ...{ ...outcome, usage: meter.priced(outcome.usage), ...states.parked },
           ...{ toolsLeftOut: leftOut, pages: pages.all(), passages: cited.all() },
           shown: passagesText(passages),
         }

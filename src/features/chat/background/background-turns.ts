@@ -14,33 +14,24 @@ import { titleOf, userMessage } from '../answering/questions.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import type { ChatMessage, TurnOptions } from '../chat.schema.ts'
 import { listLocked } from '../conversation-lock.repository.ts'
+import type { ConversationLock } from '../conversation-lock.ts'
 import { conversationLocked } from '../conversation-lock.ts'
 import type { ConversationStarts } from '../conversation-starts.ts'
 import { hasConversation } from '../conversations.repository.ts'
 import { findMessage, toPublic } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
-import type { TurnRow } from './turns.repository.ts'
+import { endedQuestion, removeLater, turnJobKey, turnJobName } from '../stored-turn.ts'
+import type { TurnRow } from '../turn-rows.repository.ts'
 import {
   findByClientId,
   findTurn,
+  findWaiting,
   insertEvents,
   insertTurn,
   moveTurn,
   openTurns,
-} from './turns.repository.ts'
-
-export const turnJobName = 'turn'
-export const turnJobKey = (turnId: string) => `turn:${turnId}`
-
-export const removeTurnsJobName = 'remove_turns'
-/** How long events are kept after the end of their turn, and turns for repeated sends, in milliseconds. */
-export const keptMs = { events: 10 * 60_000, turns: 24 * 3_600_000 }
-
-/** Within the transaction that ends a turn. */
-export async function removeLater(outbox: Outbox<ChatEvents>, clock: Clock): Promise<void> {
-  const runAt = clock.now() + keptMs.events
-  await outbox.add({ name: removeTurnsJobName, payload: null, key: removeTurnsJobName, runAt })
-}
+} from '../turn-rows.repository.ts'
+import type { WaitingTurns } from '../waiting.service.ts'
 
 /** Messages that may wait in a conversation. */
 const maxQueued = 20
@@ -69,6 +60,8 @@ export interface AcceptedTurn {
 }
 
 interface Dependencies {
+  waiting: Pick<WaitingTurns, 'end'>
+  lock: Pick<ConversationLock, 'requireUnlocked'>
   starts: Pick<ConversationStarts, 'prepare'>
   transact: Transact<ChatEvents>
   clock: Clock
@@ -76,7 +69,7 @@ interface Dependencies {
 }
 
 /** Accepts questions whose turns go on without their requests: each is a job, and the message is stored when its turn begins. */
-export function createBackgroundTurns({ starts, transact, clock, ids }: Dependencies) {
+export function createBackgroundTurns({ waiting, lock, starts, transact, clock, ids }: Dependencies) {
   async function accept(
     agent: AgentHandle,
     drafting: Promise<Draft>,
@@ -93,7 +86,11 @@ export function createBackgroundTurns({ starts, transact, clock, ids }: Dependen
       const at = timestamp(clock)
       const { content = '' } = input
       const title = titleOf(content || attachments[0]?.name || '')
-      if (current !== undefined) await requirePlace(transaction, current, on_busy, at)
+      if (current !== undefined) {
+        await draft.endWait(transaction, outbox, current)
+        await requireDecided(lock, transaction, current, on_busy)
+        await requirePlace(transaction, current, on_busy, at)
+      }
       const begun = { id: ids.record(), title, created_by: author, createdAt: at }
       const owner = { agentId: agent.agentId, settings: draft.settings }
       const evicted = current === undefined ? await starts.prepare(transaction, outbox, begun, owner) : {}
@@ -108,7 +105,8 @@ export function createBackgroundTurns({ starts, transact, clock, ids }: Dependen
       const row = {
         ...{ id: ids.record(), conversation_id, started_by: author, status: 'queued' },
         ...{ client_message_id: clientMessageId ?? null, question: JSON.stringify(stored) },
-        ...{ lock_token: null, run: 0, state: null, created_at: at, started_at: null, ended_at: null },
+        ...{ lock_token: null, run: 0, state: null, waiting: null },
+        ...{ created_at: at, started_at: null, ended_at: null },
       }
       await insertTurn(transaction, row)
       await outbox.add({ name: turnJobName, payload: row.id, key: turnJobKey(row.id) })
@@ -118,6 +116,11 @@ export function createBackgroundTurns({ starts, transact, clock, ids }: Dependen
 
   return {
     accept,
+
+    /** Ends a turn that waits for a person; false if it does not. */
+    endWait: async (agent: AgentHandle, row: TurnRow | undefined): Promise<boolean> =>
+      row?.status === 'waiting' &&
+      transact(agent, (transaction, outbox) => waiting.end({ transaction, outbox }, row, 'stopped')),
 
     /** Ends a turn that has not begun; false if it has. */
     withdraw: (agent: AgentHandle, turnId: string): Promise<boolean> =>
@@ -140,9 +143,15 @@ export function createBackgroundTurns({ starts, transact, clock, ids }: Dependen
 
 export type BackgroundTurns = ReturnType<typeof createBackgroundTurns>
 
-/** Of a turn that has ended: its message is stored. */
-export function endedQuestion(id: string): string {
-  return JSON.stringify({ message: { id } })
+/** Throws CONVERSATION_WAITING, unless the message is to queue. */
+async function requireDecided(
+  lock: Pick<ConversationLock, 'requireUnlocked'>,
+  transaction: Kysely<AgentTables>,
+  conversationId: string,
+  onBusy: BackgroundOptions['on_busy'],
+): Promise<void> {
+  if (onBusy === 'queue' || (await findWaiting(transaction, conversationId)) === undefined) return
+  await lock.requireUnlocked(transaction, conversationId)
 }
 
 /** Throws CONVERSATION_LOCKED, or CONFLICT if too many wait. */

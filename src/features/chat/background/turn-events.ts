@@ -7,8 +7,8 @@ import { completion } from '../answering/stream-answer.ts'
 import { findMessage } from '../messages.repository.ts'
 import { sightOf } from '../reach.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
+import { findTurn, readEvents } from '../turn-rows.repository.ts'
 import { followTurn } from './follow-turn.ts'
-import { findTurn, readEvents } from './turns.repository.ts'
 
 interface Dependencies {
   changes: ChangeFeed

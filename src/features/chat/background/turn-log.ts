@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
-import { changeInRun, insertEvents } from './turns.repository.ts'
+import { changeInRun, insertEvents } from '../turn-rows.repository.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -87,6 +87,17 @@ export class TurnLog {
       : [{ type: 'content_replaced', content }, shortened(event)]
     const last = this.#last + events.length
     await insertEvents(transaction, { turn_id: this.#needs.turn.id, last, events: linesOf(events) })
+  }
+
+  /** The index of the next delta. */
+  deltas(): number {
+    return this.#deltas
+  }
+
+  /** Within a transaction, once all else is written. */
+  async append(transaction: Database, event: StreamEvent): Promise<void> {
+    const last = this.#last + 1
+    await insertEvents(transaction, { turn_id: this.#needs.turn.id, last, events: linesOf([event]) })
   }
 
   #schedule(): void {

@@ -10,7 +10,7 @@ import { JobAborted, JobYields } from '#platform/jobs/jobs.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Answering } from '../answering/answering.ts'
-import type { RecordedEnd, RecordedTurn } from '../answering/question.ts'
+import type { Question, RecordedEnd } from '../answering/question.ts'
 import type { Questions } from '../answering/questions.ts'
 import { TurnStopped } from '../answering/running.ts'
 import { completion, startOf } from '../answering/stream-answer.ts'
@@ -19,27 +19,31 @@ import { eventsChange } from '../chat.events.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
 import { findMessage } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
+import type { StoredState } from '../stored-turn.ts'
+import { endedQuestion, keptMs, removeLater, turnJob, turnJobName } from '../stored-turn.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
 import type { TurnEvent } from '../turn/turn.ts'
+import type { TurnRow } from '../turn-rows.repository.ts'
+import {
+  beginRun,
+  findTurn,
+  findWaiting,
+  openTurns,
+  removeEnded,
+  sizeOfLog,
+} from '../turn-rows.repository.ts'
+import type { WaitingTurns } from '../waiting.service.ts'
+import { shownWaiting, waitKey } from '../waiting.service.ts'
 import type { StoredQuestion } from './background-turns.ts'
-import { endedQuestion, keptMs, removeLater } from './background-turns.ts'
 import { TurnLog } from './turn-log.ts'
-import type { TurnRow } from './turns.repository.ts'
-import { beginRun, findTurn, openTurns, removeEnded, sizeOfLog } from './turns.repository.ts'
 
 /** Until a turn is looked at again whose conversation is in use, in milliseconds. */
 const busyMs = 300
 /** Until another process has taken the place of one that ends, in milliseconds. */
 const endingMs = 1_000
 
-/** What the row of a turn has as its state. */
-interface StoredState {
-  recorded: RecordedTurn
-  /** Index of the next delta. */
-  deltas: number
-}
-
 interface Dependencies {
+  waiting: Pick<WaitingTurns, 'park'>
   questions: Questions
   answering: Pick<Answering, 'run'>
   lock: ConversationLock
@@ -58,15 +62,17 @@ export function createTurnJob(needs: Dependencies): JobHandler<AgentHandle> {
     async run(context) {
       const { agent, payload } = context
       const row = await findTurn(agent.db, String(payload))
-      if (row === undefined || row.status === 'ended') return
-      const busy = new JobYields({ until: clock.now() + busyMs })
+      if (row === undefined || row.status === 'ended' || row.status === 'waiting') return
+      const ahead = await findWaiting(agent.db, row.conversation_id)
+      // The end of that turn makes this one due at once.
+      const until = ahead ? Date.parse(ahead.waiting.until) : clock.now() + busyMs
+      const busy = new JobYields({ until })
       const [first] = await openTurns(agent.db, row.conversation_id)
       if (first?.id !== row.id) throw busy
       const stored = JSON.parse(row.question) as StoredQuestion
       await currentActor.run(stored.actor, runTurnOnce, needs, context, row).catch(async error => {
-        if (!(error instanceof AppError) || context.signal.aborted) throw error
-        if (error.code === 'CONVERSATION_LOCKED') throw busy
-        if (!error.isPermanent) throw error
+        if (isBusy(error)) throw busy
+        if (!(error instanceof AppError) || !error.isPermanent || context.signal.aborted) throw error
         await endUnanswered(needs, agent, row.id, error)
       })
     },
@@ -88,6 +94,10 @@ async function endUnanswered(needs: Dependencies, agent: AgentHandle, turnId: st
     if (token !== null) await needs.lock.release(transaction, { conversationId, token })
   })
   notify(needs, agent, id)
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof AppError && ['CONVERSATION_LOCKED', 'CONVERSATION_WAITING'].includes(error.code)
 }
 
 function notify({ changes }: Dependencies, { agentId }: AgentHandle, id: string): void {
@@ -114,7 +124,11 @@ async function runTurnOnce(needs: Dependencies, context: JobContext<AgentHandle>
   const ending =
     row.status === 'stopping' ? AbortSignal.abort(new TurnStopped()) : AbortSignal.any([signal, lost])
   const { isSuspended, error } = await needs.answering.run(
-    { ...question, recording: { ...recording, settle } },
+    {
+      ...question,
+      recording: { ...recording, settle },
+      park: parkOf(needs, log, { ...row, lock_token: question.lock.token }, question),
+    },
     emit,
     ending,
   )
@@ -191,8 +205,26 @@ async function attach(
   return { log, recording, lost: lost.signal, isBegun }
 }
 
+function parkOf(
+  { waiting }: Dependencies,
+  log: TurnLog,
+  row: TurnRow,
+  { agent, approvalTimeout: timeout }: Question,
+): NonNullable<Question['park']> {
+  return async (transaction, outbox, { call, state: recorded }) => {
+    const state = { recorded, deltas: log.deltas() }
+    const parked = { row, call, state, timeout, resume: turnJob(row.id) }
+    const held = await waiting.park({ transaction, outbox }, agent.agentId, parked)
+    await log.append(transaction, { type: 'turn_waiting', ...shownWaiting(held) })
+  }
+}
+
 /** Stores the end of a turn within the transaction that stores the answer. */
-function endOf({ clock }: Dependencies, log: TurnLog, { question }: TurnRow): RecordedEnd['end'] {
+function endOf(
+  { clock }: Dependencies,
+  log: TurnLog,
+  { id, question, waiting }: TurnRow,
+): RecordedEnd['end'] {
   return async (transaction, outbox, { assistantMessage: answer, error }) => {
     const { message } = JSON.parse(question) as StoredQuestion
     await log.end(transaction, lastEvent(answer, error), {
@@ -200,6 +232,9 @@ function endOf({ clock }: Dependencies, log: TurnLog, { question }: TurnRow): Re
       ended_at: timestamp(clock),
       question: endedQuestion(message.id),
     })
+    if (waiting !== null) await outbox.cancel(waitKey(id))
+    // Messages that came while it waited are next.
+    if (waiting !== null) await outbox.runNow(turnJobName)
     await removeLater(outbox, clock)
   }
 }

@@ -12,14 +12,14 @@ import type {
 import { acceptArguments } from '#models/tools/accept-arguments.ts'
 import type { Cause, Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
-import { maxLevels } from '#platform/json-depth.ts'
-import { maxValues } from '#platform/json-values.ts'
 import type { Form } from '../form/form.ts'
 import { fitPrompt, promptCharacters } from './context-budget.ts'
 import { performCall } from './perform-call.ts'
 import { resultPart } from './prompt.ts'
+import { approvalNeeded, changed, mayHaveRun, notCalledYet, unreadableArguments } from './refusals.ts'
 import { createRepeatGuard } from './repeat-guard.ts'
-import { keptAfter, previewOf, resultSize } from './truncate-result.ts'
+import { resultEvent, TurnWaits } from './result-event.ts'
+import { keptAfter, resultSize } from './truncate-result.ts'
 import type { ToolResult, TurnEvent, TurnOutcome, Usage } from './turn.ts'
 import type { TurnState } from './turn-state.ts'
 import { freshState } from './turn-state.ts'
@@ -50,6 +50,8 @@ export interface TurnInput {
   maxIterations: number
   /** @param known the id that a service gave, or the one that takes its place in the prompt. */
   newToolCallId(known?: string): string
+  /** Has the turn wait for decisions on calls: it ends there, and goes on from this state once that has a decision. */
+  park?: ((state: TurnState) => void) | undefined
   /** Passed to the tools that are called. */
   cause?: Cause
   /** Where it goes on, with the same messages; it begins without. */
@@ -67,6 +69,7 @@ export async function runTurn(input: TurnInput): Promise<TurnOutcome> {
   try {
     return turn.outcome(await turn.run())
   } catch (error) {
+    if (error instanceof TurnWaits) return turn.outcome({ kind: 'waiting', waits: error.waits })
     if (input.signal.aborted) return turn.outcome({ kind: 'aborted' })
     const known = error instanceof AppError
     return turn.outcome({
@@ -270,9 +273,11 @@ class Turn {
       const id = known ?? this.#input.newToolCallId(call.toolCallId)
       const given = parseToolInput(call.input)
       if (!isInterrupted) await this.#begin(call, id, given)
+      const { decision } = state
       const outcome = await this.#perform(call.toolName, given, isInterrupted)
       this.#input.signal.throwIfAborted()
       await this.#finishCall(call, { toolCallId: id, name: call.toolName, ...outcome })
+      if (decision && 'ends' in decision) throw new AppError('APPROVAL_EXPIRED', decision.error)
     }
     // A model that calls tools without pause must not keep the event loop to itself.
     await yieldToOthers()
@@ -289,6 +294,7 @@ class Turn {
   async #finishCall({ toolCallId }: ModelToolCall, result: ToolResult): Promise<void> {
     const state = this.#state
     state.hasBegun = false
+    state.decision = undefined
     state.toolResults.push(result)
     state.resultCharacters += resultSize(result)
     this.#input.emit(resultEvent(result))
@@ -309,6 +315,37 @@ class Turn {
     await this.#input.record({ ...this.#state, iteration: next })
   }
 
+  /** A call that has waited was judged before it did. */
+  #isRepeated(name: string, given: Record<string, unknown>, tool: Tool): boolean {
+    const verdict = this.#guard.judge(name, given, tool.observesChange)
+    if (verdict === 'ended') this.#state.toolsEnded = true
+    return verdict !== 'new'
+  }
+
+  #needsApproval({ requiresApproval }: Tool): boolean {
+    return requiresApproval === 'always' || (requiresApproval === true && this.#state.isTainted)
+  }
+
+  /** Whether a call that was approved may have begun before; it does now. */
+  async #hadBegun(decision: { hasBegun?: true }): Promise<boolean> {
+    if (decision.hasBegun) return true
+    decision.hasBegun = true
+    await this.#record()
+    return false
+  }
+
+  /** The call is not made now. */
+  #hold(toolVersion: string): Omit<ToolResult, 'toolCallId' | 'name'> {
+    const { approvalRefusal, park } = this.#input
+    if (approvalRefusal !== undefined) return { error: approvalRefusal }
+    const call = this.#state.toolCalls.at(-1)
+    if (park && call !== undefined) {
+      park(this.#state)
+      throw new TurnWaits({ ...call, toolVersion })
+    }
+    return { error: approvalNeeded, approval: 'required', toolVersion }
+  }
+
   async #shown(name: string, given: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
     const tool = this.#input.tools.find(candidate => candidate.name === name)
     return (await tool?.shown?.(given)) ?? given
@@ -323,20 +360,20 @@ class Turn {
     if (tool === undefined) return { error: `There is no tool named ${name}.` }
     if (tool.isCallers) return { error: notCalledYet }
     if (given === undefined) return { error: unreadableArguments }
-    const verdict = this.#guard.judge(name, given, tool.observesChange)
-    if (verdict === 'ended') this.#state.toolsEnded = true
-    if (verdict !== 'new')
+    const { decision } = this.#state
+    if (decision && 'error' in decision) return { error: decision.error }
+    const repeated = decision === undefined && this.#isRepeated(name, given, tool)
+    if (repeated)
       return { error: 'This call was made before with the same arguments. Use its result, or answer.' }
     const accepted = await acceptArguments(tool, given)
     if (accepted.problem !== undefined) return { error: accepted.problem }
-    const { requiresApproval } = tool
-    const { approvalRefusal, signal, cause } = this.#input
-    if (requiresApproval === 'always' || (requiresApproval && this.#state.isTainted)) {
-      if (approvalRefusal !== undefined) return { error: approvalRefusal }
-      return { error: approvalNeeded, approval: 'required', toolVersion: tool.version?.() ?? '' }
-    }
+    const { signal, cause } = this.#input
+    const version = tool.version?.() ?? ''
+    if (decision === undefined && this.#needsApproval(tool)) return this.#hold(version)
+    if (decision && decision.toolVersion !== version) return { error: changed(name) }
     this.#state.isTainted = true
-    if (isInterrupted && !(await tool.readsOnly?.())) return { error: mayHaveRun }
+    const mayHaveBegun = decision ? await this.#hadBegun(decision) : isInterrupted
+    if (mayHaveBegun && !(await tool.readsOnly?.())) return { error: mayHaveRun }
     return performCall(tool, accepted, signal, keptAfter(this.#state.resultCharacters), cause)
   }
 }
@@ -355,34 +392,5 @@ function addUsage(sum: Usage | undefined, { inputTokens, outputTokens }: FinishP
     inputTokens: (sum?.inputTokens ?? 0) + (inputTokens.total ?? 0),
     outputTokens: (sum?.outputTokens ?? 0) + (outputTokens.total ?? 0),
     ...(cached > 0 && { cachedInputTokens: cached }),
-  }
-}
-
-const unreadableArguments = `The arguments are not a JSON object of at most ${maxValues} values and ${maxLevels} levels.`
-
-/** Only the caller of the turn can run it, which would part the calls beside it from their results. */
-const notCalledYet =
-  'This call was not made, because it stood beside others. Read their results, then make it alone if it is still needed.'
-
-/** A call that sends or changes something is not made twice. */
-const mayHaveRun =
-  'The server was stopped while this call was made: it may have done its work, and its result is lost. It was not made again. ' +
-  'Find out whether it did, or say that it is unknown.'
-
-/** For the model, which should say so, and for the person who reads the call. */
-const approvalNeeded =
-  'This call needs the approval of a person, because the agent was set so, or because this conversation holds text from ' +
-  'documents, pages or tools that may have asked for it. It was not made. Say what it would do, and that it waits for approval.'
-
-function resultEvent(result: ToolResult): TurnEvent {
-  const { result: value, ...others } = result
-  if (others.error !== undefined)
-    return { type: 'tool_result', ...others, success: false, error: others.error }
-  const { toolCallId, name, coerced } = others
-  return {
-    ...{ type: 'tool_result', toolCallId, name, ...(coerced === undefined ? {} : { coerced }) },
-    success: true,
-    result: value,
-    resultPreview: previewOf(value),
   }
 }

@@ -20,6 +20,11 @@ export interface TurnState {
   results: ReturnType<typeof resultPart>[]
   /** The call behind those results may have run. Set to false, it is made as if it never had been. */
   hasBegun: boolean
+  /** On the call that the turn has waited with: the version of the tool that may be called, or how the call ends instead. */
+  decision?:
+    | { toolVersion: string; hasBegun?: true }
+    | { error: string /** So does the turn. */; ends?: true }
+    | undefined
   toolCalls: ToolCall[]
   toolResults: ToolResult[]
   guard: GuardState

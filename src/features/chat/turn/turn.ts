@@ -29,6 +29,11 @@ export interface ToolResult {
   toolVersion?: string
 }
 
+/** A call that a person decides on before it is made. */
+export interface WaitingCall extends ToolCall {
+  toolVersion: string
+}
+
 /** How a turn ended, always with what was said until then. */
 export interface TurnOutcome {
   content: string
@@ -54,6 +59,8 @@ export interface TurnOutcome {
     | { kind: 'answered' }
     | { kind: 'aborted' }
     | { kind: 'failed'; error: AppError }
+    /** Its last call waits for a person. */
+    | { kind: 'waiting'; waits: WaitingCall }
     /** `messages` were added to the prompt, the calls at their end. */
     | { kind: 'handed-out'; calls: HandedCall[]; messages: PromptMessage[] }
 }

@@ -85,6 +85,11 @@ export function awaitsDecision({ status, output }: NodeResult): boolean {
   return status === 'waiting' && JSON.parse(output ?? '{}').approval !== undefined
 }
 
+/** Whether a turn of it waits for a person. */
+export function awaitsTurn({ status, output }: NodeResult): boolean {
+  return status === 'waiting' && JSON.parse(output ?? '{}').turn === true
+}
+
 /** The input of a plan: the definition, the results, and the findings of earlier plans. */
 interface Planner {
   graph: Graph

@@ -57,7 +57,7 @@ export async function runNode(run: NodeRun): Promise<NodeResult> {
     if ('output' in outcome)
       return ended(completion(JSON.stringify(outcome.output ?? null), outcome.handle), outcome.warnings)
     if ('items' in outcome) return ended(begunLoop(completion(JSON.stringify(outcome))))
-    const output = JSON.stringify({ approval: outcome.forApproval })
+    const output = JSON.stringify({ approval: outcome.forApproval, turn: outcome.isTurn })
     const due_at = new Date(outcome.waitUntil).toISOString()
     // A node that only waits has not been tried.
     return ended({ status: 'waiting', output, due_at, attempts: begun.attempts - 1 })

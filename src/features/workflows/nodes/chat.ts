@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
-import { formSchema, maxMessageLength } from '#features/chat/chat.feature.ts'
+import { formSchema, isTurnWaiting, maxMessageLength } from '#features/chat/chat.feature.ts'
 import { AppError, conflict, invalid } from '#platform/errors.ts'
 import { namesOf, splitTemplates } from '#platform/templates/resolve-templates.ts'
 import { defineNode, nodeData } from './node-type.ts'
@@ -15,14 +16,20 @@ const schema = nodeData({
   conversation_id: Type.Optional(Type.String({ maxLength: 100 })),
 })
 
+/** Has the node go on whose turn has waited. */
+export const chatDecidedJob = 'workflow.chat_decided'
+
 /** Roots whose values no outsider has written. */
 const ownRoots = ['agent', 'execution', 'workflow', 'now']
 const lockPauseMs = 500
 
-export type ChatParts = Pick<ChatFeature, 'questions' | 'answering' | 'answerAlone'>
+/** Until a turn is looked at again that waits for a person, in milliseconds: its decision has the node go on. */
+const waitingMs = 3_600_000
+
+export type ChatParts = Pick<ChatFeature, 'answerOnce' | 'answerAlone'>
 
 /** Sends the agent a message: in a conversation, or on its own, and then only the output of it is kept. */
-export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
+export const createChat = ({ answerOnce, answerAlone }: ChatParts) =>
   defineNode(schema, {
     literal: ['message', 'system_prompt', 'response_format'],
     show: async ({ message, system_prompt }, templates) => ({
@@ -30,7 +37,7 @@ export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
       ...(system_prompt !== undefined && { system_prompt: await templates.fill(system_prompt) }),
     }),
     timeoutSeconds: 300,
-    async run({ agent, data, templates, execution, signal }) {
+    async run({ agent, data, templates, execution, key, now, signal }) {
       const { message, system_prompt = '', model, tools = true, response_format, conversation_id } = data
       const content = await templates.fill(message)
       if (content.trim() === '') throw invalid('message', 'is empty')
@@ -52,9 +59,14 @@ export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
       if (conversation_id === undefined)
         return { output: outputOf(await answerAlone(agent, { ...request, isOutsider }, signal)) }
       const asker = { isOutsider, author: `workflow:${execution.workflowId}`, reach: 'all' as const }
-      const send = () =>
-        questions.accept(agent.agentId, { ...request, conversationId: conversation_id }, asker)
-      const { assistantMessage } = await answering.answer(await onceUnlocked(send, signal), signal)
+      const id = createHash('sha256').update(key).digest('hex').slice(0, 26)
+      const question = { ...request, id, conversationId: conversation_id }
+      const resume = { name: chatDecidedJob, payload: key, key: `chat:${key}` }
+      const send = () => answerOnce(agent.agentId, question, asker, { signal, resume })
+      const assistantMessage = await onceUnlocked(send, signal).catch(error => {
+        if (!isTurnWaiting(error)) throw error
+      })
+      if (!assistantMessage) return { waitUntil: now + waitingMs, forApproval: undefined, isTurn: true }
       if (assistantMessage.metadata?.stopped) throw conflict('The turn was stopped by a person.')
       return { output: outputOf(assistantMessage) }
     },

@@ -80,7 +80,7 @@ export interface NodeContext<Data> extends Protected<Data> {
 export type NodeOutcome =
   | { output: unknown; handle?: string; warnings?: readonly string[] }
   /** To be run again at this time, or earlier once a person has decided. */
-  | { waitUntil: number; forApproval: string | undefined }
+  | { waitUntil: number; forApproval: string | undefined /** For a person, in a turn. */; isTurn?: true }
   | { items: unknown[]; concurrency: number; stopsOnError: boolean }
 
 /** The schema of a node's `data`, with what all types take. */

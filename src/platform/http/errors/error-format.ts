@@ -98,7 +98,8 @@ function bodyOf(error: AppError, message: string, area: Area): unknown {
       code: error.status,
       ...(error.details === undefined ? {} : { details: error.details }),
     }
-  return { error: message, code: error.code }
+  const isWaiting = error.code === 'CONVERSATION_WAITING'
+  return { error: message, code: error.code, ...(isWaiting && { details: error.details }) }
 }
 
 /** An error as clients of OpenAI's API read it. */

@@ -21,6 +21,11 @@ export const errorSchemas = {
     {
       error: Type.String({ description: 'The problem and how to fix it.' }),
       code: Type.String({ description: 'Stable code of the error, such as CONVERSATION_LOCKED.' }),
+      details: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: 'Of CONVERSATION_WAITING: `turn_id`, `approval_id`, `tool`, `why` and `until`.',
+        }),
+      ),
     },
     { title: 'ChatError' },
   ),

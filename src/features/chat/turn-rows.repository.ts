@@ -1,13 +1,33 @@
 import type { Kysely, Selectable } from 'kysely'
 import { sql } from 'kysely'
+import type { NewJob } from '#platform/jobs/jobs.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import { reachedConversations } from '../conversations.repository.ts'
-import type { Reach } from '../reach.ts'
+import { reachedConversations } from './conversations.repository.ts'
+import type { Reach } from './reach.ts'
 
 type Database = Kysely<AgentTables>
 export type TurnRow = Selectable<AgentTables['turns']>
 
-export type TurnStatus = 'queued' | 'running' | 'stopping' | 'ended'
+export type TurnStatus = 'queued' | 'running' | 'stopping' | 'waiting' | 'ended'
+
+/** What a turn waits for, as its row has it. */
+export interface Waiting {
+  approval_id: string
+  tool: string
+  arguments: Record<string, unknown>
+  /** The rule by which it waits, as a sentence. */
+  why: string
+  tool_version: string
+  since: string
+  until: string
+  /** Goes on with the turn. */
+  resume: NewJob & { key: string }
+}
+
+export interface WaitingTurn {
+  id: string
+  waiting: Waiting
+}
 
 export function insertTurn(database: Database, row: Omit<TurnRow, 'sequence'>) {
   return database.insertInto('turns').values(row).execute()
@@ -22,6 +42,23 @@ export function findTurn(database: Database, id: string, reach: Reach = 'all'): 
       query.where('conversation_id', 'in', reachedConversations(database, reach).select('id')),
     )
     .executeTakeFirst()
+}
+
+export async function findWaiting(
+  database: Database,
+  conversationId: string,
+): Promise<WaitingTurn | undefined> {
+  const row = await database
+    .selectFrom('turns')
+    .select(['id', 'waiting'])
+    .where('conversation_id', '=', conversationId)
+    .where('status', '=', 'waiting')
+    .executeTakeFirst()
+  return row && { id: row.id, waiting: waitingOf(row) }
+}
+
+export function waitingOf({ waiting }: Pick<TurnRow, 'waiting'>): Waiting {
+  return JSON.parse(waiting ?? '{}')
 }
 
 export async function hasEnded(database: Database, id: string): Promise<boolean> {
@@ -47,6 +84,24 @@ export function openTurns(database: Database, conversationId: string) {
     .where('status', '!=', 'ended')
     .orderBy('sequence')
     .execute()
+}
+
+/** A turn in the background has its row already. */
+export function putWaiting(database: Database, row: Omit<TurnRow, 'sequence'>) {
+  const { status, state, waiting, lock_token } = row
+  return database
+    .insertInto('turns')
+    .values(row)
+    .onConflict(conflict => conflict.column('id').doUpdateSet({ status, state, waiting, lock_token }))
+    .execute()
+}
+
+export async function changeTurn(
+  database: Database,
+  id: string,
+  changes: Partial<Omit<TurnRow, 'sequence' | 'id'>>,
+): Promise<void> {
+  await database.updateTable('turns').set(changes).where('id', '=', id).execute()
 }
 
 /** False if the turn has another status by now. */

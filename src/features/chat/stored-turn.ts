@@ -1,0 +1,31 @@
+import type { Clock } from '#platform/clock.ts'
+import type { Outbox } from '#platform/jobs/jobs.ts'
+import type { RecordedTurn } from './answering/question.ts'
+
+export const turnJobName = 'turn'
+export const removeTurnsJobName = 'remove_turns'
+export const turnJobKey = (turnId: string) => `turn:${turnId}`
+
+/** Begins a turn in the background, or goes on with it. */
+export const turnJob = (turnId: string) => ({ name: turnJobName, payload: turnId, key: turnJobKey(turnId) })
+
+/** What the row of a turn has as its state. */
+export interface StoredState {
+  recorded: RecordedTurn
+  /** Index of the next delta. */
+  deltas: number
+}
+
+/** In the row of a turn that has ended: its message is stored. */
+export function endedQuestion(id: string): string {
+  return JSON.stringify({ message: { id } })
+}
+
+/** How long events are kept after the end of their turn, and turns for repeated sends, in milliseconds. */
+export const keptMs = { events: 10 * 60_000, turns: 24 * 3_600_000 }
+
+/** Within the transaction that ends a turn. */
+export async function removeLater(outbox: Pick<Outbox, 'add'>, clock: Clock): Promise<void> {
+  const runAt = clock.now() + keptMs.events
+  await outbox.add({ name: removeTurnsJobName, payload: null, key: removeTurnsJobName, runAt })
+}

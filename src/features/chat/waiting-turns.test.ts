@@ -1,0 +1,256 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { usualAnswer } from '#test/support/chat-model.ts'
+import type { ChatStage } from '#test/support/chat-stage.ts'
+import { setChatStage } from '#test/support/chat-stage.ts'
+import { eventually } from '#test/support/eventually.ts'
+import type { ModelServer } from '#test/support/model-server.ts'
+import { openaiToolCall, startModelServer } from '#test/support/model-server.ts'
+import { readTurn } from '#test/support/turn-reader.ts'
+import { workflowCalls } from '#test/support/workflows.ts'
+
+interface Turn {
+  id: string
+  status: string
+  waiting?: { approval_id: string; tool: string; arguments: unknown; why: string; until: string }
+}
+
+let stage: ChatStage
+let outside: ModelServer
+let url: string
+/** Calls of the tool. */
+let sent = 0
+
+beforeAll(async () => {
+  outside = await startModelServer(() => {
+    sent += 1
+    return { status: 200, body: { sent: true } }
+  })
+  stage = await setChatStage({ environment: { OUTBOUND_ALLOW: '127.0.0.1' } })
+  url = await stage.app.listen()
+})
+
+beforeEach(() => {
+  sent = 0
+})
+
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]()
+  await outside[Symbol.asyncDispose]()
+})
+
+/** An agent whose model calls a tool that needs approval, and then answers. */
+async function makeAgent(settings?: object) {
+  const path = await stage.makeChat(settings)
+  const agent = path.replace('/chat', '')
+  const configuration = { method: 'POST', url: outside.url }
+  await stage.app.call('POST', `${agent}/tools`, {
+    body: { name: 'pay', description: 'd', type: 'http', requiresApproval: 'always', configuration },
+  })
+  stage.model.next({ stream: openaiToolCall('pay', {}) })
+  return { path, agent }
+}
+
+async function current(path: string, conversationId: string) {
+  const { body } = await stage.app.call<{ turn: Turn | null }>(
+    'GET',
+    `${path}/conversations/${conversationId}/turn`,
+  )
+  return body.turn
+}
+
+async function waiting(path: string, conversationId: string) {
+  await eventually(async () =>
+    expect(await current(path, conversationId)).toMatchObject({ status: 'waiting' }),
+  )
+  const turn = await current(path, conversationId)
+  return { id: turn?.id ?? '', call: turn?.waiting?.approval_id ?? '', ...turn?.waiting }
+}
+
+const decide = (path: string, call: string, approved: boolean) =>
+  stage.app.call('POST', `${path}/approvals/${call}`, { body: { approved } })
+
+async function begin(settings?: object) {
+  const { path, agent } = await makeAgent(settings)
+  const { body } = await stage.app.call<{
+    userMessage: { conversationId: string }
+    turn: { id: string; events: string }
+  }>('POST', path, { body: { content: 'Pay', autoRag: false, background: true } })
+  const { conversationId } = body.userMessage
+  return { path, agent, conversationId, events: body.turn.events, ...(await waiting(path, conversationId)) }
+}
+
+type Begun = Awaited<ReturnType<typeof begin>>
+
+describe('a turn whose call needs approval', () => {
+  it('waits, says for what, and keeps others from its conversation', async () => {
+    const { path, agent, conversationId, id, call, tool, why, until } = await begin()
+    expect({ tool, why: why?.length, until }).toEqual({
+      tool: 'pay',
+      why: expect.any(Number),
+      until: expect.stringMatching(/Z$/),
+    })
+    const others = [
+      stage.send(path, { content: 'And?', conversationId }),
+      stage.send(path, { content: 'And?', conversationId, background: true }),
+      stage.app.call('DELETE', `${path}/conversations/${conversationId}`),
+      stage.app.call('POST', `${path}/messages/${id}/regenerate`, { body: {} }),
+    ]
+    for (const other of others)
+      expect(await other).toMatchObject({
+        status: 409,
+        body: { code: 'CONVERSATION_WAITING', details: { turn_id: id, approval_id: call, tool: 'pay' } },
+      })
+    expect((await stage.messages(path)).at(-1)).toMatchObject({
+      metadata: { waiting: true },
+      toolResults: [{ toolCallId: call, approval: 'required' }],
+    })
+    const { body } = await stage.app.call<{ items: { kind: string; id: string }[] }>(
+      'GET',
+      `${agent}/attention`,
+    )
+    expect(body.items).toMatchObject([{ kind: 'tool_approval', id: call }])
+    expect(sent).toBe(0)
+  })
+
+  it.each<[string, (begun: Begun) => Promise<unknown>, object, number, object]>([
+    [
+      'an approval',
+      ({ path, call }) => decide(path, call, true),
+      { type: 'message_complete' },
+      1,
+      { content: usualAnswer, toolResults: [{ result: expect.anything() }] },
+    ],
+    [
+      'a refusal',
+      ({ path, call }) => decide(path, call, false),
+      { type: 'message_complete' },
+      0,
+      { content: usualAnswer, toolResults: [{ error: 'A person has refused this call.' }] },
+    ],
+    [
+      'a stop',
+      ({ path, id }) => stage.app.call('POST', `${path}/turns/${id}/stop`),
+      { type: 'message_complete' },
+      0,
+      { content: '', metadata: { stopped: true } },
+    ],
+    [
+      'a message instead',
+      ({ path, conversationId }) => {
+        return stage.send(path, {
+          content: 'Never mind',
+          conversationId,
+          cancel_waiting: true,
+          autoRag: false,
+        })
+      },
+      { type: 'error', code: 'CONFLICT' },
+      0,
+      { content: '', metadata: { error: expect.stringContaining('refused') } },
+    ],
+  ])('goes on after %s', async (_, how, last, calls, answer) => {
+    const begun = await begin()
+    const { path, events, id, conversationId, call } = begun
+    expect(await how(begun)).toMatchObject({ status: 200 })
+    const read = await readTurn(() => `${url}${events}`)
+    expect(read.events.filter(({ type }) => type === 'turn_waiting')).toMatchObject([
+      { approval_id: call, tool: 'pay' },
+    ])
+    expect(read.events.at(-1)).toMatchObject(last)
+    expect(sent).toBe(calls)
+    const stored = (await stage.messages(path)).find(message => message.id === id)
+    expect(stored).toMatchObject(answer)
+    expect(stored?.metadata).not.toHaveProperty('waiting')
+    expect(await current(path, conversationId)).toBeNull()
+    expect(await decide(path, call, true)).toMatchObject({ status: 409 })
+    expect((await stage.app.call('GET', `${path}/approvals?status=pending`)).body).toMatchObject({
+      approvals: [],
+    })
+  })
+
+  it('ends with a sentence when its time is over', async () => {
+    const { path, events, id } = await begin({ approval_timeout: 1 })
+    const { events: read } = await readTurn(() => `${url}${events}`)
+    expect(read.at(-1)).toMatchObject({ type: 'error', code: 'APPROVAL_EXPIRED' })
+    expect(sent).toBe(0)
+    const stored = (await stage.messages(path)).find(message => message.id === id)
+    expect(stored).toMatchObject({ metadata: { error: expect.stringContaining('pay') } })
+  })
+})
+
+describe('a turn without a caller', () => {
+  async function schedule(agent: string): Promise<string> {
+    const { body } = await stage.app.call<{ id: string }>('POST', `${agent}/schedules`, {
+      body: {
+        ...{ name: 'S', type: 'delayed', delay_seconds: 1 },
+        ...{ callback_type: 'chat', callback_data: { content: 'Pay' } },
+      },
+    })
+    return body.id
+  }
+
+  it.each<[string, boolean | undefined, string, number]>([
+    ['approved', true, 'success', 1],
+    ['never decided', undefined, 'error', 0],
+  ])('of a schedule waits, and %s its execution is right', async (_, decision, status, calls) => {
+    const { path, agent } = await makeAgent({ approval_timeout: decision === undefined ? 1 : 60 })
+    const id = await schedule(agent)
+    const { call } = await waiting(path, id)
+    if (decision !== undefined) await decide(path, call, decision)
+    await eventually(async () => {
+      const { body } = await stage.app.call('GET', `${agent}/schedules/${id}`)
+      expect(body).toMatchObject({ executions: [{ status }] })
+    })
+    expect(sent).toBe(calls)
+  })
+
+  it.each<[string, boolean | undefined, string, number]>([
+    ['approved', true, 'complete', 1],
+    ['never decided', undefined, 'errored', 0],
+  ])('of a workflow waits, and %s its execution is right', async (_, decision, status, calls) => {
+    const { path, agent } = await makeAgent({ approval_timeout: decision === undefined ? 1 : 60 })
+    const { body: conversation } = await stage.app.call<{ id: string }>('POST', `${path}/conversations`, {
+      body: { title: 'T' },
+    })
+    const workflows = workflowCalls(stage.app, agent)
+    const chat = { type: 'chat', message: 'Pay', conversation_id: conversation.id, timeout_seconds: 5 }
+    const workflow_id = await workflows.create({ start: { type: 'trigger' }, chat }, ['start > chat'], {
+      name: 'W',
+    })
+    const { execution_id } = (await workflows.execute({ workflow_id })).body
+    const { call } = await waiting(path, conversation.id)
+    if (decision !== undefined) await decide(path, call, decision)
+    await workflows.reached(execution_id, status)
+    expect(sent).toBe(calls)
+  })
+})
+
+it('goes on where it was after a restart, and makes a call that may have run no second time', async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'waiting-'))
+  const environment = { OUTBOUND_ALLOW: '127.0.0.1' }
+  const former = stage
+  try {
+    let path = ''
+    let conversationId = ''
+    {
+      await using first = await setChatStage({ environment, dataDirectory })
+      stage = first
+      const begun = await begin()
+      path = begun.path
+      conversationId = begun.conversationId
+    }
+    await using second = await setChatStage({ environment, dataDirectory })
+    stage = second
+    const { call, id } = await waiting(path, conversationId)
+    expect(await decide(path, call, true)).toMatchObject({ status: 200, body: { turn: { id } } })
+    await eventually(async () => expect(await current(path, conversationId)).toBeNull())
+    expect((await stage.messages(path)).at(-1)).toMatchObject({ id, content: usualAnswer })
+    expect(sent).toBe(1)
+  } finally {
+    stage = former
+    await rm(dataDirectory, { recursive: true, force: true })
+  }
+})

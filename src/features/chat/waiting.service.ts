@@ -1,0 +1,289 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { AppError, conflict } from '#platform/errors.ts'
+import type { JobHandler, NewJob, Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { RecordedEnd } from './answering/question.ts'
+import { requestApproval, settleApprovals } from './approvals.repository.ts'
+import type { ChatEvents } from './chat.events.ts'
+import type { ChatMessage } from './chat.schema.ts'
+import type { ConversationLock } from './conversation-lock.ts'
+import { findMessage, putMessage } from './messages.repository.ts'
+import type { StoredState } from './stored-turn.ts'
+import { endedQuestion, removeTurnsJobName, turnJob, turnJobName } from './stored-turn.ts'
+import type { StreamEvent } from './stream-events.schema.ts'
+import type { WaitingCall } from './turn/turn.ts'
+import type { TurnState } from './turn/turn-state.ts'
+import type { TurnRow, Waiting } from './turn-rows.repository.ts'
+import {
+  changeTurn,
+  findTurn,
+  findWaiting,
+  insertEvents,
+  moveTurn,
+  putWaiting,
+  sizeOfLog,
+  waitingOf,
+} from './turn-rows.repository.ts'
+
+export const expireJobName = 'turn.expire'
+
+/** Until a decision counts as lost that nothing has gone on with, in milliseconds: its schedule or workflow is gone. */
+const abandonedMs = 24 * 3_600_000
+
+const refused = 'A person has refused this call.'
+const overtaken = 'This call was refused: a new message came instead of a decision.'
+const stopped = 'This call was not made: the turn was stopped while it waited.'
+
+/** How a wait ends without going on. */
+export type WaitEnd = 'overtaken' | 'stopped' | 'abandoned'
+
+interface Change {
+  transaction: Kysely<AgentTables>
+  outbox: Outbox<ChatEvents>
+}
+
+/** A turn whose call waits, with all that it needs to go on. */
+export interface Parked {
+  row: Pick<
+    TurnRow,
+    'id' | 'conversation_id' | 'started_by' | 'client_message_id' | 'question' | 'lock_token'
+  >
+  call: WaitingCall
+  state: StoredState
+  /** Of the agent, in seconds. */
+  timeout: number
+  resume: NewJob & { key: string }
+}
+
+interface Dependencies {
+  lock: ConversationLock
+  transact: Transact<ChatEvents>
+  clock: Clock
+}
+
+const jobOf = (turnId: string, runAt: number) => ({
+  ...{ name: expireJobName, payload: turnId, key: waitKey(turnId), runAt },
+})
+
+async function again({ outbox }: Change, next: NewJob & { key: string }): Promise<void> {
+  await outbox.cancel(next.key)
+  await outbox.add(next)
+}
+
+/** Turns that begin to wait, and that go on. */
+function createParking({ clock }: Pick<Dependencies, 'clock'>) {
+  /** Returns what the turn waits for. */
+  async function park(
+    { transaction, outbox }: Change,
+    agentId: string,
+    { row, call, state, timeout, resume }: Parked,
+  ): Promise<Waiting> {
+    const since = timestamp(clock)
+    const until = new Date(clock.now() + timeout * 1000).toISOString()
+    const { id: approval_id, name: tool, toolVersion: tool_version } = call
+    const why = state.recorded.turn.isTainted ? whyTainted : whyAlways
+    const waiting: Waiting = {
+      ...{ approval_id, tool, arguments: call.arguments, why, tool_version, since, until, resume },
+    }
+    await putWaiting(transaction, {
+      ...{
+        ...row,
+        status: 'waiting',
+        run: 0,
+        state: JSON.stringify(state),
+        waiting: JSON.stringify(waiting),
+      },
+      ...{ created_at: since, started_at: since, ended_at: null },
+    })
+    const place = { conversation_id: row.conversation_id, message_id: row.id }
+    await requestApproval(transaction, { ...place, call, at: since })
+    await again({ transaction, outbox }, jobOf(row.id, Date.parse(until)))
+    await outbox.emit('approval.requested', {
+      ...{ agent_id: agentId, ...place, turn_id: row.id, tool_call_id: approval_id, tool },
+      ...{ arguments: call.arguments, approval: why, expires_at: until },
+    })
+    return waiting
+  }
+
+  /** False if it no longer waits. */
+  async function resume(
+    change: Change,
+    row: TurnRow,
+    decision: NonNullable<TurnState['decision']>,
+  ): Promise<boolean> {
+    const waiting = waitingOf(row)
+    const state = JSON.parse(row.state ?? '') as StoredState
+    state.recorded.turn.decision = decision
+    const changes = { status: 'running', state: JSON.stringify(state) }
+    if (!(await moveTurn(change.transaction, row.id, ['waiting'], changes))) return false
+    await again(change, jobOf(row.id, clock.now() + abandonedMs))
+    await again(change, waiting.resume)
+    return true
+  }
+
+  return {
+    park,
+    resume,
+
+    /** The decision of a person; false if it no longer waits. */
+    decide(change: Change, row: TurnRow, isApproved: boolean): Promise<boolean> {
+      const { tool_version: toolVersion } = waitingOf(row)
+      return resume(change, row, isApproved ? { toolVersion } : { error: refused })
+    },
+
+    /** Of a turn that goes on in the job of its caller, which has no readers. */
+    recordingOf({ db }: AgentHandle, row: TurnRow): RecordedEnd {
+      const { recorded } = JSON.parse(row.state ?? '') as StoredState
+      return {
+        from: recorded,
+        record: state =>
+          changeTurn(db, row.id, {
+            state: JSON.stringify({ recorded: state, deltas: 0 } satisfies StoredState),
+          }),
+        settle: async () => {},
+        async end(transaction, outbox, { error }) {
+          const state = JSON.stringify(error ? { error: { code: error.code, message: error.message } } : {})
+          const question = endedQuestion((JSON.parse(row.question) as { message: { id: string } }).message.id)
+          const ended = { status: 'ended', state, question, ended_at: timestamp(clock) }
+          await changeTurn(transaction, row.id, ended)
+          await outbox.cancel(waitKey(row.id))
+          await outbox.runNow(turnJobName)
+          await outbox.add({ name: removeTurnsJobName, payload: null, key: removeTurnsJobName })
+        },
+      }
+    },
+  }
+}
+
+/** Turns whose waits end without a decision. */
+function createEnds({ lock, clock }: Pick<Dependencies, 'lock' | 'clock'>) {
+  /** Ends the turn, and keeps what was said. False if it no longer waits. */
+  async function end(change: Change, row: TurnRow, how: WaitEnd): Promise<boolean> {
+    const { transaction, outbox } = change
+    const { approval_id, resume: next } = waitingOf(row)
+    const message = messages[how]
+    const error = { code: 'CONFLICT' as const, message }
+    const at = timestamp(clock)
+    const state = JSON.stringify({ error })
+    const question = endedQuestion((JSON.parse(row.question) as { message: { id: string } }).message.id)
+    const changes = { status: 'ended', state, question, ended_at: at }
+    if (!(await moveTurn(transaction, row.id, [how === 'abandoned' ? 'running' : 'waiting'], changes)))
+      return false
+    await settleApprovals(transaction, row.id, at)
+    const held = { conversationId: row.conversation_id, token: row.lock_token ?? 0 }
+    await lock.release(transaction, held)
+    const said = await findMessage(transaction, row.id)
+    const answer = said && endedMessage(said, approval_id, message, how)
+    if (answer) await putMessage(transaction, answer)
+    await outbox.cancel(jobOf(row.id, 0).key)
+    if (next.name !== turnJob(row.id).name) await again(change, next)
+    else {
+      await insertLast(
+        transaction,
+        row.id,
+        how === 'stopped' && answer ? completionOf(answer) : { type: 'error', ...error },
+      )
+      await outbox.runNow(next.name)
+    }
+    await outbox.add({ name: removeTurnsJobName, payload: null, key: removeTurnsJobName })
+    return true
+  }
+
+  return {
+    end,
+
+    /** Ends the wait in a conversation, if there is one, for a new message. */
+    async endIn(change: Change, conversationId: string): Promise<void> {
+      const found = await findWaiting(change.transaction, conversationId)
+      const row = found && (await findTurn(change.transaction, found.id))
+      if (row) await end(change, row, 'overtaken')
+    },
+  }
+}
+
+async function insertLast(
+  transaction: Kysely<AgentTables>,
+  turn_id: string,
+  event: StreamEvent,
+): Promise<void> {
+  const { last } = await sizeOfLog(transaction, turn_id)
+  await insertEvents(transaction, { turn_id, last: last + 1, events: JSON.stringify(event) })
+}
+
+function completionOf({ id: assistantMessageId, toolCalls, toolResults }: ChatMessage): StreamEvent {
+  return { type: 'message_complete', assistantMessageId, toolCalls, toolResults }
+}
+
+/** Turns that wait for a decision: parked, decided on, and ended without. All but the job is within transactions of others. */
+export function createWaiting(needs: Dependencies) {
+  const { transact, clock } = needs
+  const { resume, ...parking } = createParking(needs)
+  const ends = createEnds(needs)
+  const { end } = ends
+  return {
+    ...parking,
+    ...ends,
+
+    /** Ends a wait whose time is over, or a turn that nothing has gone on with after its decision. */
+    expireJob: {
+      lane: 'timers',
+      async run({ agent, payload }) {
+        await transact(agent, async (transaction, outbox) => {
+          const change = { transaction, outbox }
+          const row = await findTurn(transaction, String(payload))
+          if (row?.status === 'running') await end(change, row, 'abandoned')
+          if (row?.status !== 'waiting') return
+          const { tool, until } = waitingOf(row)
+          const error = `Nobody decided on the call of ${tool} until ${until}, so it was not made and the answer ended there.`
+          await settleApprovals(transaction, row.id, timestamp(clock))
+          await resume(change, row, { error, ends: true })
+        })
+      },
+    } satisfies JobHandler<AgentHandle>,
+  }
+}
+
+export type WaitingTurns = ReturnType<typeof createWaiting>
+
+/** For the job that has a turn answered: it ends, since the end of the wait has it run again. */
+export class TurnIsWaiting extends Error {
+  constructor() {
+    super('the turn waits for a person')
+  }
+}
+
+/** Throws how a turn stands that has waited, unless it goes on. */
+export function requireDecided(row: TurnRow): void {
+  if (row.status === 'waiting') throw new TurnIsWaiting()
+  if (row.status !== 'ended') return
+  const { error } = JSON.parse(row.state ?? '{}') as { error?: { code: AppError['code']; message: string } }
+  throw error === undefined ? conflict(abandoned) : new AppError(error.code, error.message)
+}
+
+const abandoned = 'The turn ended while it waited for a decision.'
+const messages: Record<WaitEnd, string> = { overtaken, stopped, abandoned }
+const whyAlways = 'The tool is set so that a person agrees to each call.'
+const whyTainted =
+  'The tool needs the approval of a person, because this conversation holds text from documents, pages, tools or outsiders.'
+
+export const waitKey = (turnId: string) => `turn-wait:${turnId}`
+
+/** As people and readers see it. */
+export function shownWaiting({ approval_id, tool, arguments: given, why, until }: Waiting) {
+  return { approval_id, tool, arguments: given, why, until }
+}
+
+/** For the waiting call, in the stored answer. */
+export const waitsForPerson = 'This call waits for the approval of a person. It was not made yet.'
+
+function endedMessage(message: ChatMessage, callId: string, error: string, how: WaitEnd): ChatMessage {
+  const toolResults = message.toolResults?.map(result =>
+    result.toolCallId === callId ? { toolCallId: callId, name: result.name, error } : result,
+  )
+  const { waiting: _, ...metadata } = message.metadata ?? {}
+  const ended = how === 'stopped' ? { stopped: true } : { error }
+  return { ...message, toolResults: toolResults ?? null, metadata: { ...metadata, ...ended } }
+}
