@@ -31,7 +31,7 @@ async function makeAgent() {
 type Made = Awaited<ReturnType<typeof makeAgent>>
 
 /** A call that waits for approval; `amount` is among its arguments. */
-async function askForCall({ api, chat }: Made, text: string) {
+async function askForCall({ api, chat }: Made, text: string, background = false) {
   const configuration = { code: 'return { sent: args.amount }' }
   const body = { requiresApproval: true, name: 'transfer', type: 'javascript', configuration }
   await stage.app.call('POST', `${api}/tools`, { body })
@@ -40,7 +40,7 @@ async function askForCall({ api, chat }: Made, text: string) {
     { stream: openaiToolCall('transfer', { amount: 7, text }) },
     { stream: openaiText('It waits for you.') },
   )
-  await stage.send(chat, { content: 'Do it.' })
+  await stage.send(chat, { content: 'Do it.', background })
 }
 
 async function askInWorkflow({ workflows }: Made, approval: string, name = 'Asks') {
@@ -133,12 +133,16 @@ it('by keyboard alone a call is approved and a question rejected, and both leave
   expect(node_results.at(-1)?.output).toMatchObject({ by: 'dev@example.com' })
 })
 
-it('a call is denied', async () => {
+it('a call is denied, and the turn that waits with it goes on', async () => {
   const agent = await makeAgent()
-  await askForCall(agent, 'never')
-  const page = await browser.open(origin, { path: `/a/${agent.id}/attention` })
+  const page = await openFollowed(agent.id)
+  await askForCall(agent, 'never', true)
+  await page.getByText('Without a decision the answer ends in 24 hours').waitFor()
+  await page.getByRole('link', { name: 'Open conversation' }).click()
+  await page.getByText('May the agent call transfer?').waitFor()
+  await page.goBack()
   await page.getByRole('button', { name: 'Deny' }).click()
-  await page.getByText('The call will not be made.').waitFor()
+  await page.getByText('Denied. The agent goes on without the call.').waitFor()
   await page.getByText('Nothing needs you').waitFor()
 })
 

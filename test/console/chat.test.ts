@@ -41,6 +41,23 @@ async function ask(page: Page, question: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
+/** An agent with a tool whose calls are all decided on. */
+async function makePayer(): Promise<string> {
+  const chat = await stage.makeChat()
+  const configuration = { code: 'return { sent: args.amount }' }
+  const tool = { name: 'transfer', type: 'javascript', requiresApproval: 'always', configuration }
+  await stage.app.call('POST', chat.replace(/chat$/, 'tools'), { body: tool })
+  return chat
+}
+
+async function decide(chat: string, approved: boolean): Promise<void> {
+  const { body } = await stage.app.call<{ approvals: { toolCallId: string }[] }>(
+    'GET',
+    `${chat}/approvals?status=pending`,
+  )
+  await stage.app.call('POST', `${chat}/approvals/${body.approvals[0]?.toolCallId}`, { body: { approved } })
+}
+
 async function converse(chat: string, content: string): Promise<string> {
   const { body } = await stage.send(chat, { content })
   return body.assistantMessage.conversationId
@@ -258,30 +275,82 @@ async function addMessages(agentId: string, conversationId: string, count: numbe
 }
 
 describe('an answer', () => {
-  it('shows its steps, and a call that waits is decided in it', async () => {
-    const chat = await stage.makeChat()
-    const configuration = { code: 'return { sent: args.amount }' }
-    const tool = { name: 'transfer', type: 'javascript', requiresApproval: 'always', configuration }
-    await stage.app.call('POST', chat.replace(/chat$/, 'tools'), { body: tool })
+  it('shows its steps, and goes on in its place once its call is approved by keyboard', async () => {
+    const chat = await makePayer()
     const page = await browser.open(origin, { path: viewOf(chat) })
+    const held = heldStream(['It is'], [' done.'])
     stage.model.next(
       { stream: openaiToolCall('search_knowledge', { query: 'amount' }) },
       { stream: openaiToolCall('transfer', { amount: 7 }) },
-      { stream: openaiText('It waits for you.') },
+      held.reply,
     )
     await ask(page, 'Transfer it.')
-    await page.locator('.answer').getByText('It waits for you.').waitFor()
+    await page.getByText('May the agent call transfer?').waitFor()
+    await page.getByText('Without a decision the answer ends').waitFor()
+    await page.getByRole('status').getByText('The agent waits for a decision').waitFor()
     const steps = page.getByRole('list', { name: 'Steps' }).getByRole('listitem')
     await expect.poll(() => steps.allInnerTexts()).toHaveLength(2)
     await steps.first().locator('summary').click()
     await page.getByRole('figure', { name: 'Result: search_knowledge' }).waitFor()
-    await page.getByText('May the agent call transfer?').waitFor()
+    await page.getByRole('link', { name: /^Transfer it.*waits for approval/s }).waitFor()
     await expectAccessible(page, () => button(page, 'Approve').waitFor())
-    await button(page, 'Approve').click()
-    await page.getByText('The call was made.').waitFor()
-    await button(page, 'Approve').waitFor({ state: 'detached' })
+    await tabTo(page, 'button', 'Approve')
+    await page.keyboard.press('Enter')
+    await page.getByText('Approved. The agent goes on.').waitFor()
+    await page.locator('.answer').getByText('It is').waitFor()
+    await button(page, 'Stop').waitFor()
+    held.open()
+    await page.locator('.answer').getByText('It is done.').waitFor()
+    await button(page, 'Answer again').waitFor()
+    expect(await page.getByRole('article').count()).toBe(2)
     const [, given] = await stage.messages(chat)
     expect(given?.toolResults?.[1]).toMatchObject({ result: { sent: 7 } })
+  })
+
+  it('that waits is there after a reload, and goes on or is stopped as others decide', async () => {
+    const chat = await makePayer()
+    const page = await browser.open(origin, { path: viewOf(chat) })
+    stage.model.next({ stream: openaiToolCall('transfer', { amount: 7 }) })
+    await ask(page, 'Transfer it.')
+    await button(page, 'Approve').waitFor()
+    await page.reload()
+    await button(page, 'Approve').waitFor()
+    const held = heldStream(['It is'], [' done.'])
+    stage.model.next(held.reply)
+    await decide(chat, false)
+    await page.locator('.answer').getByText('It is').waitFor()
+    stage.model.next({ stream: openaiToolCall('transfer', { amount: 8 }) })
+    held.open()
+    await page.locator('.answer').getByText('It is done.').waitFor()
+    await button(page, 'Answer again').waitFor()
+    await ask(page, 'Once more.')
+    await button(page, 'Approve').waitFor()
+    await button(page, 'Stop').click()
+    await page.getByText('Stopped. The answer is not complete.').waitFor()
+    await button(page, 'Approve').waitFor({ state: 'detached' })
+    expect((await stage.messages(chat)).map(({ toolResults }) => toolResults?.length)).toEqual([
+      ...[undefined, 1, undefined, 1],
+    ])
+  })
+
+  it('that waits keeps the next message, and gives way to it on demand', async () => {
+    const chat = await makePayer()
+    const page = await browser.open(origin, { path: viewOf(chat), expected: /409/ })
+    stage.model.next({ stream: openaiToolCall('transfer', { amount: 7 }) })
+    await ask(page, 'Transfer it.')
+    await button(page, 'Approve').waitFor()
+    await ask(page, 'Never mind.')
+    await page.getByRole('alert').getByText('waits for a decision on the call of transfer').waitFor()
+    expect(await box(page).inputValue()).toBe('Never mind.')
+    await expectAccessible(page, () => button(page, 'Deny that call and send this').waitFor())
+    await button(page, 'Deny that call and send this').click()
+    await page.locator('.answer').getByText('Hello from the model.').waitFor()
+    await page.locator('.failure').getByText('This call was refused: a new message came').waitFor()
+    await button(page, 'Answer again').waitFor()
+    expect(await page.getByRole('article').count()).toBe(4)
+    expect(await button(page, 'Approve').count()).toBe(0)
+    const [, refused, , given] = await stage.messages(chat)
+    expect([refused?.toolResults?.[0]?.result, given?.content]).toEqual([undefined, 'Hello from the model.'])
   })
 
   it('names the passages that it rests on, and links nowhere unseen', async () => {
@@ -314,7 +383,8 @@ describe('an answer', () => {
     const chat = await stage.makeChat()
     const page = await browser.open(origin, { path: viewOf(chat) })
     const pieces = Array.from({ length: 3000 }, (_, at) => (at % 30 === 29 ? '.\n\n' : ` word${at}`))
-    stage.model.next({ stream: openaiText(...pieces) })
+    const held = heldStream(pieces.slice(0, 1500), pieces.slice(1500))
+    stage.model.next(held.reply)
     await page.evaluate(`
       window.drawn = { count: 0, removed: 0, from: performance.now() }
       new MutationObserver(changes => {
@@ -323,6 +393,8 @@ describe('an answer', () => {
         drawn.took = performance.now() - drawn.from
       }).observe(document.body, { childList: true, characterData: true, subtree: true })`)
     await ask(page, 'Tell me a lot.')
+    await page.getByText('word1498').first().waitFor()
+    held.open()
     await page.getByText('word2998').first().waitFor()
     const { count, took } = (await page.evaluate('drawn')) as { count: number; took: number }
     expect(count).toBeGreaterThan(1)

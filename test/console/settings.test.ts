@@ -73,7 +73,7 @@ describe('settings', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await saved(page)
     await page.getByText('key set', { exact: true }).waitFor()
-    expect(await page.getByLabel('Key of the compatible server').inputValue()).toBe('')
+    await expect.poll(() => page.getByLabel('Key of the compatible server').inputValue()).toBe('')
     expect(await settingsOf(id)).toMatchObject({
       settings: {
         llm_provider: 'openai-compatible',
@@ -93,10 +93,12 @@ describe('settings', () => {
     await section.getByLabel('Conversations to keep').waitFor()
     await change(id, { conversations_max: 9 })
     await section.getByLabel('Country of phone numbers').fill('')
+    await section.getByLabel('Amount').fill('90')
+    await section.getByLabel('Unit').selectOption('minutes')
     await section.getByRole('button', { name: 'Save' }).click()
     await saved(page)
     const { settings } = await settingsOf(id)
-    expect(settings).toMatchObject({ conversations_max: 9 })
+    expect(settings).toMatchObject({ conversations_max: 9, approval_timeout: 5400 })
     expect(settings).not.toHaveProperty('phone_country')
   })
 

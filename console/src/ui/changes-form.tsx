@@ -4,7 +4,7 @@ import type { ApiRequest } from '#console/api/request.ts'
 import { frameText } from '#console/i18n/frame-text.ts'
 import { useText } from '#console/i18n/text.ts'
 import type { JsonSchema, Values } from './schema.ts'
-import { changedValues, textOf } from './schema.ts'
+import { changedValues, durationOf, textOf } from './schema.ts'
 import { SchemaForm } from './schema-form.tsx'
 import { Facts } from './section.tsx'
 import { toast } from './toast.tsx'
@@ -41,7 +41,9 @@ export function ChangesForm({ schema, values, requestOf, changes, isReadOnly }: 
   )
 }
 
-function factsOf({ properties = {} }: JsonSchema, values: Values, t: { yes: string; no: string }) {
+type Words = ReturnType<typeof frameText.current>
+
+function factsOf({ properties = {} }: JsonSchema, values: Values, t: Words) {
   const shown = Object.entries(properties).filter(([, { writeOnly }]) => !writeOnly)
   return shown.map(([name, property]) => ({
     name: property.title ?? name,
@@ -49,8 +51,12 @@ function factsOf({ properties = {} }: JsonSchema, values: Values, t: { yes: stri
   }))
 }
 
-function wordOf(schema: JsonSchema, value: unknown, t: { yes: string; no: string }): string | undefined {
+function wordOf(schema: JsonSchema, value: unknown, t: Words): string | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'boolean') return value ? t.yes : t.no
+  if (schema.format === 'duration') {
+    const { amount, unit } = durationOf(Number(value))
+    return `${amount} ${t.units[unit]}`
+  }
   return schema.enumTitles?.[schema.enum?.indexOf(value) ?? -1] ?? textOf(value)
 }

@@ -1,8 +1,8 @@
 import { frameText } from '#console/i18n/frame-text.ts'
 import { useText } from '#console/i18n/text.ts'
 import { CheckField, SelectField, TextField } from './field.tsx'
-import type { Draft, DraftValue, JsonSchema } from './schema.ts'
-import { kindOf, textOf } from './schema.ts'
+import type { Draft, DraftValue, JsonSchema, TimeUnit } from './schema.ts'
+import { kindOf, textOf, timeUnits } from './schema.ts'
 
 interface Problem {
   /** Path of the field, with dots. */
@@ -52,20 +52,8 @@ function SchemaField(props: SchemaFieldProps) {
   const label = schema.title ?? name
   if (kind === 'check')
     return <CheckField label={label} hint={schema.description} value={value === true} onChange={onChange} />
-  if (kind === 'object') {
-    const rest = problem && { ...problem, field: problem.field?.split(/[./]/).slice(1).join('.') }
-    return (
-      <fieldset className="fields">
-        <legend>{label}</legend>
-        <SchemaFields
-          schema={schema}
-          draft={typeof value === 'object' ? value : {}}
-          onChange={onChange}
-          problem={rest}
-        />
-      </fieldset>
-    )
-  }
+  if (kind === 'object') return <ObjectField {...props} value={draftIn(value) ?? {}} />
+  if (kind === 'duration') return <DurationField {...props} value={draftIn(value) ?? noDuration} />
   const text = typeof value === 'string' ? value : ''
   const field = { label, isOptional: isMarked && !isRequired, error: problem?.message, value: text, onChange }
   if (kind === 'choice') {
@@ -87,6 +75,46 @@ function SchemaField(props: SchemaFieldProps) {
       placeholder={schema.examples?.[0] === undefined ? undefined : textOf(schema.examples[0])}
       limits={limitsOf(schema)}
     />
+  )
+}
+
+const draftIn = (value: DraftValue) => (typeof value === 'object' ? value : undefined)
+
+function ObjectField({ name, schema, value, problem, onChange }: SchemaFieldProps & { value: Draft }) {
+  const rest = problem && { ...problem, field: problem.field?.split(/[./]/).slice(1).join('.') }
+  return (
+    <fieldset className="fields">
+      <legend>{schema.title ?? name}</legend>
+      <SchemaFields schema={schema} draft={value} onChange={onChange} problem={rest} />
+    </fieldset>
+  )
+}
+
+const noDuration: Draft = { amount: '', unit: 'hour' }
+
+/** An amount and its unit. */
+function DurationField({ name, schema, value, problem, onChange }: SchemaFieldProps & { value: Draft }) {
+  const t = useText(frameText)
+  const { amount = '', unit = 'hour' } = value
+  return (
+    <fieldset className="fields duration">
+      <legend>{schema.title ?? name}</legend>
+      <TextField
+        label={t.amount}
+        type="number"
+        limits={{ min: 0, step: 'any' }}
+        hint={schema.description}
+        error={problem?.message}
+        value={String(amount)}
+        onChange={next => onChange({ amount: next, unit })}
+      />
+      <SelectField
+        label={t.unit}
+        choices={Object.keys(timeUnits).map(one => ({ value: one, label: t.units[one as TimeUnit] }))}
+        value={String(unit)}
+        onChange={next => onChange({ amount, unit: next })}
+      />
+    </fieldset>
   )
 }
 

@@ -9,6 +9,7 @@ describe('a form of a JSON Schema', () => {
     [{ type: ['string', 'null'], maxLength: 5000 }, 'long'],
     [{ type: 'string', format: 'multiline' }, 'long'],
     [{ type: 'integer' }, 'number'],
+    [{ type: 'integer', format: 'duration' }, 'duration'],
     [{ type: 'boolean' }, 'check'],
     [{ enum: ['a', 1, null] }, 'choice'],
     [{ type: 'array', items: { type: 'string' } }, 'lines'],
@@ -18,6 +19,26 @@ describe('a form of a JSON Schema', () => {
     [{}, 'json'],
   ])('shows %j as %s', (schema, kind) => {
     expect(kindOf(schema)).toBe(kind)
+  })
+
+  const wait: JsonSchema = { properties: { wait: { type: 'integer', format: 'duration', default: 86_400 } } }
+
+  it.each([
+    [1, '1', 'second'],
+    [86_399, '86399', 'second'],
+    [5400, '90', 'minute'],
+    [7200, '2', 'hour'],
+    [172_800, '2', 'day'],
+  ])('shows %j seconds as %s %ss, and reads them as they were', (seconds, amount, unit) => {
+    const draft = initialValues(wait, { wait: seconds })
+    expect(draft).toEqual({ wait: { amount, unit } })
+    expect(readValues(wait, draft)).toEqual({ values: { wait: seconds } })
+  })
+
+  it('reads parts of a unit of time, and an empty amount as none', () => {
+    const read = (amount: string) => readValues(wait, { wait: { amount, unit: 'hour' } })
+    expect([read('1.1'), read('')]).toEqual([{ values: { wait: 3960 } }, { values: {} }])
+    expect(changedValues(wait, { wait: 60 }, {})).toEqual({ wait: null })
   })
 
   const schema: JsonSchema = {

@@ -13,6 +13,7 @@ export interface JsonSchema {
   enumTitles?: readonly string[]
   default?: unknown
   examples?: readonly unknown[]
+  /** `duration` of an integer: seconds, written in the unit that suits them. */
   format?: string
   pattern?: string
   maxLength?: number
@@ -30,7 +31,16 @@ export interface Draft {
 }
 export type DraftValue = string | boolean | Draft
 
-export type FieldKind = 'text' | 'long' | 'number' | 'check' | 'choice' | 'lines' | 'object' | 'json'
+export type FieldKind =
+  | 'text'
+  | 'long'
+  | 'number'
+  | 'check'
+  | 'choice'
+  | 'lines'
+  | 'object'
+  | 'duration'
+  | 'json'
 
 /** Texts longer than this are written in several lines. */
 const longText = 300
@@ -41,6 +51,7 @@ export function kindOf(schema: JsonSchema): FieldKind {
   const type = typeOf(schema)
   if (schema.enum !== undefined) return 'choice'
   if (type === 'boolean') return 'check'
+  if (schema.format === 'duration') return 'duration'
   if (type === 'number' || type === 'integer') return 'number'
   if (type === 'string')
     return longFormats.includes(schema.format) || (schema.maxLength ?? 0) > longText ? 'long' : 'text'
@@ -72,7 +83,25 @@ function draftOf(schema: JsonSchema, value: unknown): DraftValue {
   if (kind === 'object') return initialValues(schema, isObject(value) ? value : {})
   if (value === undefined || value === null) return ''
   if (kind === 'lines') return [value].flat().map(textOf).join('\n')
+  if (kind === 'duration') return { ...durationOf(Number(value)) }
   return kind === 'json' || typeof value !== 'string' ? JSON.stringify(value, undefined, 2) : value
+}
+
+/** Of each the seconds, the longest first. */
+export const timeUnits = { day: 86_400, hour: 3600, minute: 60, second: 1 } as const
+export type TimeUnit = keyof typeof timeUnits
+
+/** Seconds in the longest unit of which they are a whole number. */
+export function durationOf(seconds: number): { amount: string; unit: TimeUnit } {
+  const found = Object.entries(timeUnits).find(([, length]) => seconds % length === 0)
+  const [unit, length] = (found ?? ['second', 1]) as [TimeUnit, number]
+  return { amount: String(seconds / length), unit }
+}
+
+/** Undefined where no amount is given. */
+function secondsOf({ amount = '', unit }: Draft): number | undefined {
+  const seconds = Number(amount) * timeUnits[unit as TimeUnit]
+  return amount === '' ? undefined : Math.round(seconds * 1000) / 1000
 }
 
 const isObject = (value: unknown): value is Values =>
@@ -118,6 +147,7 @@ const notJson = Symbol('not JSON')
 function readValue(schema: JsonSchema, draft: DraftValue): unknown {
   if (typeof draft === 'boolean') return draft
   if (typeof draft === 'object') {
+    if (schema.format === 'duration') return secondsOf(draft)
     const read = readValues(schema, draft)
     return 'values' in read ? read.values : notJson
   }

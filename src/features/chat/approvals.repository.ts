@@ -11,6 +11,8 @@ import type { ChatMessage } from './chat.schema.ts'
 import { ownTurns } from './messages.repository.ts'
 import type { Reach } from './reach.ts'
 import type { WaitingCall } from './turn/turn.ts'
+import type { TurnStatus } from './turn-rows.repository.ts'
+import { waitingOf } from './turn-rows.repository.ts'
 
 type Database = Kysely<AgentTables>
 type ApprovalRow = Awaited<ReturnType<ReturnType<typeof selectApprovals>['execute']>>[number]
@@ -34,7 +36,12 @@ const approvalList = listOf(chatTables.columns.tool_approvals, {
 })
 
 function selectApprovals(database: Database, reach: Reach = 'all') {
-  return within(database, reach).selectAll()
+  return within(database, reach)
+    .leftJoin('turns', join =>
+      join.onRef('turns.id', '=', 'message_id').on('turns.status', '=', 'waiting' satisfies TurnStatus),
+    )
+    .selectAll('tool_approvals')
+    .select('turns.waiting')
 }
 
 /** A caller that reaches only its own conversations sees the approvals of its own turns in them. */
@@ -145,6 +152,7 @@ export async function moveApproval(
 }
 
 function toApproval(row: ApprovalRow): Approval {
+  const { approval_id, rule, why, approvers, until } = waitingOf(row)
   const approval = {
     toolCallId: row.tool_call_id,
     name: row.name,
@@ -153,6 +161,7 @@ function toApproval(row: ApprovalRow): Approval {
     messageId: row.message_id,
     status: row.status as ApprovalStatus,
     createdAt: row.created_at,
+    ...(approval_id === row.tool_call_id && { waiting: { rule, why, approvers, until } }),
   }
   return row.decided_at === null ? approval : { ...approval, decidedAt: row.decided_at }
 }

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { filterBy, listParameters } from '#platform/http/lists/list-query.ts'
 import { toolResultSchema } from './chat.schema.ts'
+import { waitingSchema } from './turns.schema.ts'
 
 /*
  * Approval: a person's decision on one call that a model wanted to make after it had seen text of outsiders. `pending`: not
@@ -21,6 +22,11 @@ export const approvalSchema = Type.Object(
     status: Type.Enum([...statuses]),
     createdAt: Type.String({ format: 'date-time' }),
     decidedAt: Type.Optional(Type.String({ format: 'date-time' })),
+    waiting: Type.Optional(
+      Type.Pick(waitingSchema, ['rule', 'why', 'approvers', 'until'], {
+        description: 'A turn waits with the call.',
+      }),
+    ),
   },
   { title: 'Approval' },
 )

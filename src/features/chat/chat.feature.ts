@@ -118,6 +118,7 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   const answering = createAnswering({ store, running, giveTitle, clock, log })
   const background = createBackgroundTurns({ ...infrastructure, waiting, lock, starts })
   const turns = createTurnsService({ running, changes, background, clock })
+  const beginning = { waiting, questions, answering, lock, stillPermitted }
   const stopping = new AbortController()
   const events = createTurnEvents({ changes, callerSignal, stopping: stopping.signal })
   const answerOnce = createAnswerOnce({ ...infrastructure, waiting, conversations, questions, answering })
@@ -149,10 +150,7 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
     },
     jobs: {
       [removeUnusedJobName]: createRemoveUnusedJob(infrastructure),
-      [turnJobName]: createTurnJob({
-        ...infrastructure,
-        ...{ waiting, questions, answering, lock, stillPermitted },
-      }),
+      [turnJobName]: createTurnJob({ ...infrastructure, ...beginning }),
       [expireJobName]: waiting.expireJob,
       [removeTurnsJobName]: createRemoveTurnsJob(infrastructure),
     },

@@ -1,9 +1,11 @@
 import type { Kysely, Selectable } from 'kysely'
 import { sql } from 'kysely'
+import { parseJson } from '#platform/exact-json.ts'
 import type { NewJob } from '#platform/jobs/jobs.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { reachedConversations } from './conversations.repository.ts'
 import type { Reach } from './reach.ts'
+import type { WaitingCall } from './turn/turn.ts'
 
 type Database = Kysely<AgentTables>
 export type TurnRow = Selectable<AgentTables['turns']>
@@ -15,8 +17,10 @@ export interface Waiting {
   approval_id: string
   tool: string
   arguments: Record<string, unknown>
-  /** The rule by which it waits, as a sentence. */
+  rule: WaitingCall['rule']
+  /** The rule as a sentence. */
   why: string
+  approvers: WaitingCall['approvers']
   tool_version: string
   since: string
   until: string
@@ -58,7 +62,7 @@ export async function findWaiting(
 }
 
 export function waitingOf({ waiting }: Pick<TurnRow, 'waiting'>): Waiting {
-  return JSON.parse(waiting ?? '{}')
+  return parseJson(waiting ?? '{}')
 }
 
 export async function hasEnded(database: Database, id: string): Promise<boolean> {
@@ -79,7 +83,7 @@ export function findByClientId(database: Database, started_by: string, clientId:
 export function openTurns(database: Database, conversationId: string) {
   return database
     .selectFrom('turns')
-    .select(['id', 'status', 'started_by', 'created_at', 'started_at'])
+    .select(['id', 'status', 'started_by', 'created_at', 'started_at', 'waiting'])
     .where('conversation_id', '=', conversationId)
     .where('status', '!=', 'ended')
     .orderBy('sequence')

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { approversSchema } from '#models/tools/approval-rule.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
 const id = Type.String()
@@ -10,7 +11,12 @@ export const waitingSchema = Type.Object(
     approval_id: Type.String({ description: 'Decide at chat/approvals/{approval_id}.' }),
     tool: Type.String(),
     arguments: Type.Record(Type.String(), Type.Unknown()),
-    why: Type.String(),
+    rule: Type.Enum(['always', 'tainted'], {
+      description:
+        '`always`: each call of the tool is decided on; `tainted`: those after text from outsiders.',
+    }),
+    why: Type.String({ description: 'The rule as a sentence.' }),
+    approvers: approversSchema,
     until: Type.String({ format: 'date-time', description: 'Without a decision, the turn ends then.' }),
   },
   { title: 'WaitingCall' },

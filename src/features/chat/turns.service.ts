@@ -10,6 +10,8 @@ import type { BackgroundTurns } from './background/background-turns.ts'
 import { hasConversation } from './conversations.repository.ts'
 import { findMessage } from './messages.repository.ts'
 import { authorsIn, sightOf } from './reach.ts'
+import { turnJobName } from './stored-turn.ts'
+import type { TurnRow } from './turn-rows.repository.ts'
 import { findTurn, findWaiting, hasEnded, moveTurn, openTurns, waitingOf } from './turn-rows.repository.ts'
 import type { MarkedTurn } from './turns.repository.ts'
 import { findMarked } from './turns.repository.ts'
@@ -39,14 +41,13 @@ export function createTurnsService({ running, changes, background, clock }: Depe
     if (waiting) {
       const { id, started_by } = waiting
       const held = waitingOf(waiting)
-      const shown = { waiting: shownWaiting(held), events: eventsPath(agentId, id) }
+      const shown = { waiting: shownWaiting(held), ...eventsOf(agentId, waiting) }
       return { id, status: 'waiting', since: held.since, started_by, ...shown }
     }
     const turn = await findMarked(db, { conversationId }, sightOf(caller), timestamp(clock))
     if (turn?.isRunning) {
-      const isRead = (await findTurn(db, turn.id)) !== undefined
       const running = { id: turn.id, status: 'running', since: turn.since, started_by: turn.by } as const
-      return isRead ? { ...running, events: eventsPath(agentId, turn.id) } : running
+      return { ...running, ...eventsOf(agentId, await findTurn(db, turn.id)) }
     }
     if (turn === undefined && !(await hasConversation(db, conversationId, sightOf(caller))))
       throw notFound('Conversation')
@@ -54,7 +55,8 @@ export function createTurnsService({ running, changes, background, clock }: Depe
     if (open === undefined) return null
     const { id, status, started_by, started_at, created_at } = open
     const since = started_at ?? created_at
-    return { id, status: status as CurrentTurn['status'], since, started_by, events: eventsPath(agentId, id) }
+    const known = { id, status: status as CurrentTurn['status'], since, started_by }
+    return { ...known, ...eventsOf(agentId, open) }
   }
 
   async function answerOf(caller: FastifyRequest, turnId: string) {
@@ -105,6 +107,12 @@ export function createTurnsService({ running, changes, background, clock }: Depe
 }
 
 export type TurnsService = ReturnType<typeof createTurnsService>
+
+/** Those of turns in the background alone: another that has waited goes on in the job that began it, and nobody reads along. */
+function eventsOf(agentId: string, row: Pick<TurnRow, 'id' | 'waiting'> | undefined) {
+  const isRead = row && (row.waiting === null || waitingOf(row).resume.name === turnJobName)
+  return isRead ? { events: eventsPath(agentId, row.id) } : {}
+}
 
 function startedByAnother(): AppError {
   return new AppError('FORBIDDEN', 'A turn can be stopped by whoever began it, and by admins and owners.')

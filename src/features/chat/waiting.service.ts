@@ -83,19 +83,13 @@ function createParking({ clock }: Pick<Dependencies, 'clock'>) {
   ): Promise<Waiting> {
     const since = timestamp(clock)
     const until = new Date(clock.now() + timeout * 1000).toISOString()
-    const { id: approval_id, name: tool, toolVersion: tool_version } = call
-    const why = state.recorded.turn.isTainted ? whyTainted : whyAlways
-    const waiting: Waiting = {
-      ...{ approval_id, tool, arguments: call.arguments, why, tool_version, since, until, resume },
-    }
+    const { id: approval_id, name: tool, toolVersion: tool_version, rule, approvers } = call
+    const why = sentences[rule]
+    const shown = { approval_id, tool, arguments: call.arguments, rule, why, approvers, until }
+    const waiting: Waiting = { ...shown, tool_version, since, resume }
     await putWaiting(transaction, {
-      ...{
-        ...row,
-        status: 'waiting',
-        run: 0,
-        state: JSON.stringify(state),
-        waiting: JSON.stringify(waiting),
-      },
+      ...{ ...row, status: 'waiting', run: 0 },
+      ...{ state: JSON.stringify(state), waiting: JSON.stringify(waiting) },
       ...{ created_at: since, started_at: since, ended_at: null },
     })
     const place = { conversation_id: row.conversation_id, message_id: row.id }
@@ -265,15 +259,17 @@ export function requireDecided(row: TurnRow): void {
 
 const abandoned = 'The turn ended while it waited for a decision.'
 const messages: Record<WaitEnd, string> = { overtaken, stopped, abandoned }
-const whyAlways = 'The tool is set so that a person agrees to each call.'
-const whyTainted =
-  'The tool needs the approval of a person, because this conversation holds text from documents, pages, tools or outsiders.'
+const sentences: Record<WaitingCall['rule'], string> = {
+  always: 'The tool is set so that a person agrees to each call.',
+  tainted:
+    'The tool needs the approval of a person, because this conversation holds text from documents, pages, tools or outsiders.',
+}
 
 export const waitKey = (turnId: string) => `turn-wait:${turnId}`
 
 /** As people and readers see it. */
-export function shownWaiting({ approval_id, tool, arguments: given, why, until }: Waiting) {
-  return { approval_id, tool, arguments: given, why, until }
+export function shownWaiting({ tool_version: _, since: _since, resume: _resume, ...shown }: Waiting) {
+  return shown
 }
 
 /** For the waiting call, in the stored answer. */

@@ -58,6 +58,23 @@ it.each<[string, unknown[], Partial<Answer>]>([
     ],
     { text: 'It', steps: [{ call, startedAt: 20, tookMs: 30, result }] },
   ],
+  [
+    'a call that waits, and what came of it',
+    [
+      start,
+      { type: 'tool_call', ...call },
+      { type: 'turn_waiting', approval_id: call.id },
+      { type: 'content_reset', content: '', index: 0 },
+      { type: 'tool_result', ...result, resultPreview: '' },
+      { type: 'thinking', iteration: 2 },
+    ],
+    { state: 'thinking', steps: [{ call, startedAt: 10, tookMs: 30, result }] },
+  ],
+  [
+    'a wait',
+    [start, { type: 'tool_call', ...call }, { type: 'turn_waiting', approval_id: call.id }],
+    { state: 'waiting', steps: [{ call, startedAt: 10 }] },
+  ],
   ['an unknown event', [start, { type: 'news' }], { state: 'thinking' }],
   ['its end', [start, { type: 'message_complete', assistantMessageId: 'a' }], { state: 'done' }],
   [
@@ -69,9 +86,14 @@ it.each<[string, unknown[], Partial<Answer>]>([
   expect(after(...events)).toMatchObject(expected)
 })
 
-it('is over when it is done, failed or stopped', () => {
-  const states = ['sending', 'thinking', 'writing', 'done', 'stopped', 'failed'] as const
-  expect(states.filter(state => isOver({ ...newAnswer, state }))).toEqual(['done', 'stopped', 'failed'])
+it('is over when it waits, is done, failed or stopped', () => {
+  const states = ['sending', 'thinking', 'writing', 'waiting', 'done', 'stopped', 'failed'] as const
+  expect(states.filter(state => isOver({ ...newAnswer, state }))).toEqual([
+    'waiting',
+    'done',
+    'stopped',
+    'failed',
+  ])
 })
 
 it('steps of a stored answer have their results', () => {

@@ -15,8 +15,8 @@ type Takeover = Omit<Extract<StreamEvent, { type: 'takeover_requested' }>, 'type
 
 /** An answer as its events have made it so far. */
 export interface Answer {
-  /** `stopped` by the person; `failed` with `error`. */
-  state: 'sending' | 'thinking' | 'writing' | 'done' | 'stopped' | 'failed'
+  /** `waiting` for the approval of a call, with which its events go on; `stopped` by the person; `failed` with `error`. */
+  state: 'sending' | 'thinking' | 'writing' | 'waiting' | 'done' | 'stopped' | 'failed'
   /** Known once the question is stored. */
   conversationId?: string
   userMessageId?: string
@@ -30,14 +30,19 @@ export interface Answer {
 
 export const newAnswer: Answer = { state: 'sending', text: '', steps: [], passages: [] }
 
-export const isOver = ({ state }: Answer) => state === 'done' || state === 'stopped' || state === 'failed'
+const following: readonly Answer['state'][] = ['sending', 'thinking', 'writing']
+/** Whether no more events come for now. */
+export const isOver = ({ state }: Answer) => !following.includes(state)
+
+/** Whether it was not begun, because a person has to decide first. */
+export const isHeldUp = ({ error }: Answer) => error?.code === 'CONVERSATION_WAITING'
 
 /** The answer after one more event, which came at `now` (milliseconds of any clock). Unknown events change nothing. */
 export function advance(answer: Answer, event: StreamEvent, now: number): Answer {
   switch (event.type) {
     case 'message_start': {
       const { conversationId, userMessageId, model, passages = [] } = event
-      return { ...answer, conversationId, userMessageId, model, passages, state: 'thinking' }
+      return { ...newAnswer, conversationId, userMessageId, model, passages, state: 'thinking' }
     }
     case 'thinking':
       return { ...answer, state: 'thinking' }
@@ -58,6 +63,8 @@ export function advance(answer: Answer, event: StreamEvent, now: number): Answer
       const { type: _, ...takeover } = event
       return { ...answer, takeover }
     }
+    case 'turn_waiting':
+      return { ...answer, state: 'waiting' }
     case 'message_complete':
       return { ...answer, state: 'done' }
     case 'error':
@@ -73,6 +80,13 @@ function withResult(step: Step, event: ResultEvent, now: number): Step {
   if (step.call.id !== event.toolCallId) return step
   const { type: _, ...result } = event
   return { ...step, result, ...(step.startedAt !== undefined && { tookMs: now - step.startedAt }) }
+}
+
+/** What is stored of an answer that goes on, until its events come. */
+export function beganAs(message: Message): Answer {
+  const { content: text, metadata: { model, passages = [] } = {} } = message
+  const steps = stepsOf(message).filter(({ result }) => result?.approval === undefined)
+  return { ...newAnswer, ...(model && { model }), state: 'thinking', text, passages, steps }
 }
 
 /** The steps of a stored answer. */

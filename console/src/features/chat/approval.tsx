@@ -1,12 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useRef } from 'react'
 import { query, useChange } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
 import { useAgent } from '#console/shell/agent.tsx'
 import { Button } from '#console/ui/button.tsx'
 import { CodeBlock } from '#console/ui/code.tsx'
 import { Problem } from '#console/ui/empty.tsx'
+import { Time } from '#console/ui/time.tsx'
 import { toast } from '#console/ui/toast.tsx'
-import type { ToolCall } from './requests.ts'
+import type { Approval, ToolCall, Waiting } from './requests.ts'
 import { chatOf, decideApproval, listApprovals } from './requests.ts'
 import { text } from './text.ts'
 import './answer.css'
@@ -19,44 +22,76 @@ export default function ApprovalPart({ toolCallId }: { toolCallId: string }) {
   if (data === undefined) return null
   const approval = data.approvals.find(one => one.toolCallId === toolCallId)
   if (approval === undefined) return <p className="hint">{t.approvalGone}</p>
-  return (
-    <ApprovalButtons call={{ id: toolCallId, name: approval.name, arguments: approval.arguments }} isReady />
-  )
+  const { name, arguments: given, waiting } = approval
+  return <ApprovalButtons call={{ id: toolCallId, name, arguments: given }} waits={waiting} isReady />
 }
 
-/** Asks whether a call may be made. `isReady` once the answer has ended: its conversation is locked until then. */
-export function ApprovalButtons({ call, isReady }: { call: ToolCall; isReady: boolean }) {
+/** The call that a turn waits with. */
+export function WaitingCall({ waits }: { waits: Waiting }) {
+  const { approval_id: id, tool: name, arguments: given } = waits
+  return <ApprovalButtons call={{ id, name, arguments: given }} waits={waits} isReady />
+}
+
+interface ApprovalProps {
+  call: ToolCall
+  /** Of a turn that goes on with the decision; without one, its result is for the next message. */
+  waits?: Approval['waiting']
+  /** Once the answer has ended: its conversation is locked until then. */
+  isReady: boolean
+}
+
+/** Asks whether a call may be made. */
+export function ApprovalButtons({ call, waits, isReady }: ApprovalProps) {
   const t = useText(text)
   const agent = useAgent()
   const chat = chatOf(agent)
+  const place = useRef<HTMLDivElement>(null)
   const decide = useChange(decideApproval(chat, call.id), {
     changes: [chat, `${agent.api}/attention`],
-    onDone: ({ success, error }, isApproved) =>
-      toast(isApproved ? (success ? t.approved : (error ?? '')) : t.denied),
+    onDone({ success, error, turn }, isApproved) {
+      // The buttons go: who decides by keyboard goes on in the conversation.
+      place.current?.closest<HTMLElement>('.scroller')?.focus()
+      if (turn) toast(isApproved ? t.goesOn : t.goesOnWithout)
+      else toast(isApproved ? (success ? t.approved : (error ?? '')) : t.denied)
+    },
   })
+  const mayDecide = agent.may('change') || (waits?.approvers === 'chat' && agent.may('talk'))
   return (
-    <div className="ask-person">
+    <div className="ask-person" ref={place}>
       <p>
-        <b>{t.approvalTitle(call.name)}</b> {t.approvalText}
+        <b>{t.approvalTitle(call.name)}</b> {t.why[waits?.rule ?? 'tainted']}
       </p>
       <CodeBlock label={`${t.arguments}: ${call.name}`} text={JSON.stringify(call.arguments, undefined, 2)} />
+      {waits && (
+        <p className="hint">
+          {t.endsWithout} <Time at={waits.until} />
+        </p>
+      )}
       {decide.error && (
         <p className="error" role="alert">
           {decide.error.message}
         </p>
       )}
-      {!agent.may('change') && <p className="hint">{t.approvalOthers}</p>}
-      {agent.may('change') && !isReady && <p className="hint">{t.approvalLater}</p>}
-      {agent.may('change') && isReady && (
-        <div className="actions">
-          <Button disabled={decide.isPending} onClick={() => decide.mutate(false)}>
-            {t.deny}
-          </Button>
-          <Button kind="primary" disabled={decide.isPending} onClick={() => decide.mutate(true)}>
-            {t.approve}
-          </Button>
-        </div>
-      )}
+      <Decision mayDecide={mayDecide} isReady={isReady}>
+        <Button disabled={decide.isPending} onClick={() => decide.mutate(false)}>
+          {t.deny}
+        </Button>
+        <Button kind="primary" disabled={decide.isPending} onClick={() => decide.mutate(true)}>
+          {t.approve}
+        </Button>
+      </Decision>
     </div>
   )
+}
+
+interface DecisionProps {
+  mayDecide: boolean
+  isReady: boolean
+  children: ReactNode
+}
+
+function Decision({ mayDecide, isReady, children }: DecisionProps) {
+  const t = useText(text)
+  if (!mayDecide) return <p className="hint">{t.approvalOthers}</p>
+  return isReady ? <div className="actions">{children}</div> : <p className="hint">{t.approvalLater}</p>
 }

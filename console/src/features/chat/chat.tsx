@@ -13,12 +13,13 @@ import { Dialog } from '#console/ui/dialog.tsx'
 import { Empty } from '#console/ui/empty.tsx'
 import { useFileDrop } from '#console/ui/file-drop.tsx'
 import { addFiles } from './added-files.ts'
+import { isHeldUp } from './answer.ts'
 import { Composer } from './composer.tsx'
 import { Conversations } from './conversations.tsx'
 import type { Cite } from './message.tsx'
 import { LiveTurn } from './message.tsx'
 import { Messages } from './messages.tsx'
-import type { Conversation, Message, Passage } from './requests.ts'
+import type { Conversation, CurrentTurn, Message, Passage, Waiting } from './requests.ts'
 import { chatOf, currentTurn, listConversations, listModels } from './requests.ts'
 import { text } from './text.ts'
 import { threadQuery } from './thread.ts'
@@ -97,7 +98,8 @@ function Shown({ conversationId, onCite }: { conversationId: string | undefined;
   const all = useStore(turns)
   const own = all.filter(turn => turn.chat === chat && turn.conversationId === conversationId)
   const running = own.find(isRunning)
-  const isElsewhere = useFollow(chat, conversationId, own)
+  const { isElsewhere, waits } = useFollow(chat, conversationId, own)
+  const isHeld = own.some(({ drawn }) => isHeldUp(drawn.get().answer))
 
   // A conversation that was begun here is shown by its own address as soon as it has one.
   const sent = useRef<number>(undefined)
@@ -130,14 +132,17 @@ function Shown({ conversationId, onCite }: { conversationId: string | undefined;
           turns={own}
           running={running}
           isElsewhere={isElsewhere}
+          waits={waits?.waiting}
           onCite={onCite}
         />
       )}
-      <Announcer drawn={running?.drawn} />
+      <Announcer drawn={running?.drawn} waits={waits?.waiting} />
       {mayTalk ? (
         <Composer
           conversationId={conversationId}
           running={running}
+          waits={waits}
+          isHeld={isHeld}
           onSent={({ id }) => {
             sent.current = id
           }}
@@ -164,8 +169,13 @@ function Beginning() {
   )
 }
 
-/** One status for screen readers: that the agent thinks, then the whole answer. */
-function Announcer({ drawn }: { drawn: Turn['drawn'] | undefined }) {
+interface AnnouncerProps {
+  drawn: Turn['drawn'] | undefined
+  waits: Waiting | undefined
+}
+
+/** One status for screen readers: that the agent thinks, or waits, then the whole answer. */
+function Announcer({ drawn, waits }: AnnouncerProps) {
   const t = useText(text)
   const [said, setSaid] = useState('')
   useEffect(() => {
@@ -173,9 +183,14 @@ function Announcer({ drawn }: { drawn: Turn['drawn'] | undefined }) {
     setSaid(t.thinking)
     return () => {
       const { state, text: words, error } = drawn.get().answer
+      if (state === 'waiting') return
       setSaid(state === 'failed' ? `${t.failed}: ${error?.message}` : t.answered(words))
     }
   }, [drawn, t])
+  const tool = waits?.tool
+  useEffect(() => {
+    if (tool !== undefined) setSaid(t.waits(tool))
+  }, [tool, t])
   return (
     <p className="sr" role="status">
       {said}
@@ -184,10 +199,18 @@ function Announcer({ drawn }: { drawn: Turn['drawn'] | undefined }) {
 }
 
 const threadEveryMs = 1000
+const waitEveryMs = 15_000
 const listEveryMs = 5000
 
-/** Follows what changes from elsewhere, and the turn that runs; whether an answer is being given that only shows once it is stored. */
-function useFollow(chat: string, conversationId: string | undefined, own: readonly Turn[]): boolean {
+interface Followed {
+  /** Whether an answer is being given that only shows once it is stored. */
+  isElsewhere: boolean
+  /** The turn that waits for a person. */
+  waits: CurrentTurn | undefined
+}
+
+/** Follows what changes from elsewhere, and the turn that runs. */
+function useFollow(chat: string, conversationId: string | undefined, own: readonly Turn[]): Followed {
   const running = currentTurn(chat, conversationId ?? '')
   const fetchThread = useThrottled(threadEveryMs, () => {
     if (conversationId === undefined) return
@@ -197,7 +220,8 @@ function useFollow(chat: string, conversationId: string | undefined, own: readon
   const fetchList = useThrottled(listEveryMs, () => void invalidate([`${chat}/conversations`]))
   useChanges(({ type, id }) => {
     if (type === 'messages' || type === 'conversations') fetchList()
-    if (type === 'messages' && (id === undefined || id === conversationId)) fetchThread()
+    if ((type === 'messages' || type === 'approvals') && (id === undefined || id === conversationId))
+      fetchThread()
   })
   const { data } = useQuery({ ...threadQuery(chat, conversationId ?? ''), enabled: false })
   const last = data?.messages.at(-1)
@@ -206,23 +230,30 @@ function useFollow(chat: string, conversationId: string | undefined, own: readon
   const { data: current } = useQuery({
     ...query(running, { isShown: false }),
     ...{ enabled: mayGrow, staleTime: 0, gcTime: 0 },
-    refetchInterval: ({ state }) => (state.data?.turn ? threadEveryMs : false),
+    refetchInterval: ({ state }) =>
+      isWaiting(state.data?.turn) ? waitEveryMs : state.data?.turn ? threadEveryMs : false,
   })
   const turn = current?.turn
-  const turnId = turn?.events === undefined ? undefined : turn.id
-  const replaces = useRef(last?.id)
-  replaces.current = last?.id
+  // What is stored of the answer comes with each end of the wait.
+  const waits = isWaiting(turn) && last?.metadata?.waiting ? (turn ?? undefined) : undefined
+  const turnId = turn?.events === undefined || waits ? undefined : turn.id
+  const latest = useRef(last)
+  latest.current = last
   useEffect(() => {
     if (conversationId === undefined || turnId === undefined) return
-    return joinTurn({ chat, conversationId, turnId, replaces: replaces.current })
+    return joinTurn({ chat, conversationId, turnId }, latest.current)
   }, [chat, conversationId, turnId])
-  return mayGrow && turn !== null && turn !== undefined && turnId === undefined
+  return { isElsewhere: mayGrow && turn != null && turnId === undefined && !waits, waits }
 }
+
+const isWaiting = (turn: CurrentTurn | null | undefined) => turn?.status === 'waiting'
 
 /** Whether an answer may be given behind this message, the last one: it is stored each second meanwhile. */
 function isOpenEnded(last: Message | undefined): boolean {
-  const { aborted, stopped, error } = last?.metadata ?? {}
-  return last?.role !== 'assistant' || (aborted === true && !stopped && error === undefined)
+  const { aborted, stopped, waiting, error } = last?.metadata ?? {}
+  return (
+    last?.role !== 'assistant' || waiting === true || (aborted === true && !stopped && error === undefined)
+  )
 }
 
 /** Runs at most once in so many milliseconds, and after the last call. */

@@ -1,17 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import type { ClipboardEvent, FormEvent } from 'react'
+import type { ClipboardEvent } from 'react'
 import { useEffect, useRef, useState } from 'react'
-import { query } from '#console/api/query.ts'
+import { query, useChange } from '#console/api/query.ts'
 import { createStore, useStore } from '#console/api/store.ts'
 import { formatNumber } from '#console/i18n/format.ts'
 import { useText } from '#console/i18n/text.ts'
 import { useAgent } from '#console/shell/agent.tsx'
 import { Button } from '#console/ui/button.tsx'
+import { toastError } from '#console/ui/toast.tsx'
 import type { AddedFile } from './added-files.ts'
 import { addedFiles, addFiles, isOnItsWay, takeFiles } from './added-files.ts'
 import { AddedFiles } from './files.tsx'
-import { chatOf, listModels } from './requests.ts'
+import type { CurrentTurn } from './requests.ts'
+import { chatOf, listModels, stopTurn } from './requests.ts'
 import { text } from './text.ts'
 import type { Turn } from './turns.ts'
 import { draftKey, drafts, setDraft, startTurn } from './turns.ts'
@@ -26,11 +28,15 @@ export const modelFor = (chat: string): string | undefined => models.get()[chat]
 interface ComposerProps {
   conversationId: string | undefined
   running: Turn | undefined
+  /** The turn that waits for a person. */
+  waits: CurrentTurn | undefined
+  /** Whether a message was not taken because of that. */
+  isHeld: boolean
   onSent(turn: Turn): void
 }
 
 /** Writes a message: Enter sends it, Shift Enter begins a line. While an answer comes, it stops that. */
-export function Composer({ conversationId, running, onSent }: ComposerProps) {
+export function Composer({ conversationId, running, waits, isHeld, onSent }: ComposerProps) {
   const t = useText(text)
   const agent = useAgent()
   const chat = chatOf(agent)
@@ -52,9 +58,9 @@ export function Composer({ conversationId, running, onSent }: ComposerProps) {
 
   useEscape(running?.stop)
 
-  function send(event?: FormEvent) {
-    event?.preventDefault()
+  function send(endsWait = false) {
     if (!isReady) return
+    if (endsWait) field.current?.focus()
     setDraft(key, '')
     const model = modelFor(chat)
     const options = {
@@ -62,13 +68,23 @@ export function Composer({ conversationId, running, onSent }: ComposerProps) {
       enableTools,
       ...(model && { model }),
       ...(conversationId && { conversationId }),
+      ...(endsWait && { cancel_waiting: true }),
     }
     const content = draft.trim() === '' ? {} : { content: draft }
     onSent(startTurn(chat, { ...content, ...options }, takeFiles(key)))
   }
 
   return (
-    <form className="composer" onSubmit={send}>
+    <form
+      className="composer"
+      onSubmit={event => {
+        event.preventDefault()
+        send()
+      }}
+    >
+      {isHeld && waits?.waiting && (
+        <Held tool={waits.waiting.tool} isReady={isReady} onSend={() => send(true)} />
+      )}
       <AddedFiles files={files} />
       <textarea
         ref={field}
@@ -99,13 +115,53 @@ export function Composer({ conversationId, running, onSent }: ComposerProps) {
         <Toggle name={t.documents} hint={t.documentsHint} isOn={autoRag} onChange={setAutoRag} />
         <Toggle name={t.tools} hint={t.toolsHint} isOn={enableTools} onChange={setEnableTools} />
         <ModelChoice chat={chat} />
-        {running === undefined ? (
-          <Button type="submit" kind="primary" icon="up" label={t.send} disabled={!isReady} />
-        ) : (
-          <Button icon="stop" label={t.stop} onClick={running.stop} />
-        )}
+        <Ends chat={chat} running={running} waits={waits} isReady={isReady} />
       </div>
     </form>
+  )
+}
+
+/** Says why the message was not sent, and offers to send it nevertheless. */
+function Held({ tool, isReady, onSend }: { tool: string; isReady: boolean; onSend(): void }) {
+  const t = useText(text)
+  return (
+    <div className="held" role="alert">
+      <p>{t.held(tool)}</p>
+      <Button disabled={!isReady} onClick={onSend}>
+        {t.refuseAndSend}
+      </Button>
+    </div>
+  )
+}
+
+interface EndsProps extends Pick<ComposerProps, 'running' | 'waits'> {
+  chat: string
+  isReady: boolean
+}
+
+/** Sends, or stops what runs; beside a turn that waits, both. */
+function Ends({ chat, running, waits, isReady }: EndsProps) {
+  const t = useText(text)
+  return (
+    <span className="ends">
+      {running && <Button icon="stop" label={t.stop} onClick={running.stop} />}
+      {waits && !running && <StopWaiting chat={chat} turnId={waits.id} />}
+      {!running && <Button type="submit" kind="primary" icon="up" label={t.send} disabled={!isReady} />}
+    </span>
+  )
+}
+
+/** By its button alone: a key that was pressed for something else must not end what has waited for hours. */
+function StopWaiting({ chat, turnId }: { chat: string; turnId: string }) {
+  const t = useText(text)
+  const stop = useChange(() => stopTurn(chat, turnId), { changes: [chat] })
+  return (
+    <Button
+      icon="stop"
+      label={t.stop}
+      disabled={stop.isPending}
+      onClick={() => stop.mutate(undefined, { onError: toastError })}
+    />
   )
 }
 

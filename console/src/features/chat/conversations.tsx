@@ -5,7 +5,7 @@ import { flushSync } from 'react-dom'
 import { callerQuery } from '#console/api/caller.ts'
 import { send } from '#console/api/client.ts'
 import { parseExact } from '#console/api/exact-json.ts'
-import { invalidate, useChange, useRows } from '#console/api/query.ts'
+import { invalidate, query, useChange, useRows } from '#console/api/query.ts'
 import { createStore, useStore } from '#console/api/store.ts'
 import { frameText } from '#console/i18n/frame-text.ts'
 import { useText } from '#console/i18n/text.ts'
@@ -13,6 +13,7 @@ import { useAgent } from '#console/shell/agent.tsx'
 import { Button, LinkButton } from '#console/ui/button.tsx'
 import { Problem } from '#console/ui/empty.tsx'
 import { Menu } from '#console/ui/menu.tsx'
+import { Status } from '#console/ui/status.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toast, toastError, undoable } from '#console/ui/toast.tsx'
 import { authorOf, useMayAct } from './author.ts'
@@ -21,6 +22,7 @@ import {
   chatOf,
   deleteConversation,
   exportOf,
+  getAttention,
   importConversation,
   listConversations,
   renameConversation,
@@ -61,6 +63,7 @@ export function Conversations({ chosen }: { chosen: string | undefined }) {
   const { rows, error, loadMore } = useRows<Conversation>(request, 'conversations')
   const hidden = useStore(gone)
   const shown = rows?.filter(({ id }) => !hidden.includes(id))
+  const waiting = useWaiting()
   const filters = Object.keys(t.filters).filter(name => name !== 'mine' || caller !== undefined) as Filter[]
   return (
     <>
@@ -98,7 +101,12 @@ export function Conversations({ chosen }: { chosen: string | undefined }) {
       {shown?.length === 0 && <p className="hint">{search ? t.noneFound : t.noConversations}</p>}
       <ul>
         {shown?.map(conversation => (
-          <Row key={conversation.id} conversation={conversation} isChosen={conversation.id === chosen} />
+          <Row
+            key={conversation.id}
+            conversation={conversation}
+            isChosen={conversation.id === chosen}
+            isWaiting={waiting.includes(conversation.id)}
+          />
         ))}
       </ul>
       {loadMore && <Button onClick={loadMore}>{frame.loadMore}</Button>}
@@ -106,7 +114,21 @@ export function Conversations({ chosen }: { chosen: string | undefined }) {
   )
 }
 
-function Row({ conversation, isChosen }: { conversation: Conversation; isChosen: boolean }) {
+/** Conversations whose calls wait for a person, as the frame counts them. */
+function useWaiting(): readonly (string | undefined)[] {
+  const agent = useAgent()
+  const waiting = query(getAttention(agent), { isShown: false })
+  const { items = [] } = useQuery({ ...waiting, enabled: agent.may('read') }).data ?? {}
+  return items.flatMap(({ kind, conversation_id }) => (kind === 'tool_approval' ? [conversation_id] : []))
+}
+
+interface RowProps {
+  conversation: Conversation
+  isChosen: boolean
+  isWaiting: boolean
+}
+
+function Row({ conversation, isChosen, isWaiting }: RowProps) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
@@ -158,6 +180,7 @@ function Row({ conversation, isChosen }: { conversation: Conversation; isChosen:
           {t.messages(messageCount)} · <Time at={lastMessageAt ?? createdAt} />
           {author !== undefined && <> · {t.by(author.slice(0, 100))}</>}
         </small>
+        {isWaiting && <Status tone="warn">{t.state.waits}</Status>}
       </Link>
       <Menu
         button={{ kind: 'quiet', icon: 'more', className: 'more', label: t.actionsOf(title.slice(0, 80)) }}

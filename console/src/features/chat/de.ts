@@ -94,15 +94,26 @@ export default {
   result: 'Ergebnis',
   coerced: 'Angepasst an das Schema des Werkzeugs:',
   approvalTitle: tool => `Darf der Agent ${tool} aufrufen?`,
-  approvalText:
-    'Er hat fremde Texte gelesen, die ihn dazu gebracht haben können. Der Aufruf geschieht einmal, so wie er hier steht.',
   approvalLater: 'Entschieden werden kann, sobald die Antwort zu Ende ist.',
   approvalOthers: 'Ein Admin des Agenten entscheidet.',
   approvalGone: 'Dieser Aufruf wartet nicht mehr.',
+  why: {
+    always:
+      'Das Werkzeug ist so eingestellt, dass eine Person jedem Aufruf zustimmt. Der Aufruf geschieht einmal, so wie er hier steht.',
+    tainted:
+      'Er hat fremde Texte gelesen, die ihn dazu gebracht haben können. Der Aufruf geschieht einmal, so wie er hier steht.',
+  },
+  endsWithout: 'Ohne Entscheidung endet die Antwort',
+  waits: tool => `Der Agent wartet auf eine Entscheidung: Darf er ${tool} aufrufen?`,
+  held: tool =>
+    `Ihre Nachricht ist nicht gesendet: Dieses Gespräch wartet auf eine Entscheidung über den Aufruf von ${tool}. Bitte oben entscheiden und dann noch einmal senden.`,
+  refuseAndSend: 'Den Aufruf ablehnen und dies senden',
   approve: 'Freigeben',
   deny: 'Ablehnen',
   approved: 'Der Aufruf ist geschehen. Der Agent hat das Ergebnis mit Ihrer nächsten Nachricht.',
   denied: 'Der Aufruf geschieht nicht.',
+  goesOn: 'Freigegeben. Der Agent macht weiter.',
+  goesOnWithout: 'Abgelehnt. Der Agent macht ohne den Aufruf weiter.',
   takeover: reason => `Der Agent braucht eine Person am Browser: ${reason}`,
   openBrowser: 'Browser öffnen',
   sources: 'Quellen',

@@ -10,14 +10,15 @@ import { Button, LinkButton } from '#console/ui/button.tsx'
 import { CopyButton } from '#console/ui/code.tsx'
 import { Icon } from '#console/ui/icon.tsx'
 import { Time } from '#console/ui/time.tsx'
-import { stepsOf } from './answer.ts'
+import { isHeldUp, stepsOf } from './answer.ts'
+import { WaitingCall } from './approval.tsx'
 import { authorOf } from './author.ts'
 import { parseBlocks } from './blocks.ts'
 import { Feedback } from './feedback.tsx'
 import { Files } from './files.tsx'
 import { hostsOf } from './links.ts'
 import { KnownHosts, Markdown } from './markdown.tsx'
-import type { Attachment, Message, Passage } from './requests.ts'
+import type { Attachment, Message, Passage, Waiting } from './requests.ts'
 import { Steps } from './steps.tsx'
 import { text } from './text.ts'
 import type { Turn } from './turns.ts'
@@ -34,6 +35,8 @@ interface MessageProps {
   onAgain: (() => void) | undefined
   /** It is being written elsewhere. */
   isGrowing: boolean
+  /** The call that it waits with. */
+  waits: Waiting | undefined
 }
 
 export const StoredMessage = memo(function StoredMessage(props: MessageProps) {
@@ -88,10 +91,10 @@ function Asked({ content, files = [], who, at, children }: AskedProps) {
   )
 }
 
-function StoredAnswer({ message, onCite, onAgain, isGrowing }: MessageProps) {
+function StoredAnswer({ message, onCite, onAgain, isGrowing, waits }: MessageProps) {
   const t = useText(text)
   const { content, metadata = {}, createdAt } = message
-  const { model, passages = [], pages = [], error, aborted, stopped, cutOff, reasoning } = metadata
+  const { model, passages = [], pages = [], error, aborted, stopped, waiting, cutOff, reasoning } = metadata
   const blocks = useMemo(() => parseBlocks(content), [content])
   const hosts = useMemo(() => hostsOf([...passages, ...pages].map(({ url }) => url)), [passages, pages])
   return (
@@ -102,19 +105,20 @@ function StoredAnswer({ message, onCite, onAgain, isGrowing }: MessageProps) {
           <p className="written">{reasoning}</p>
         </details>
       )}
-      <Steps steps={stepsOf(message)} isOver={!isGrowing} />
+      <Steps steps={stepsOf(message)} isOver={!isGrowing} isParked={waiting === true} />
       <div className="answer">
         <KnownHosts value={hosts}>
           <Markdown blocks={blocks} />
         </KnownHosts>
       </div>
+      {waits && <WaitingCall waits={waits} />}
       {error !== undefined && <Failure message={error} />}
       {stopped && <p className="hint">{t.stopped}</p>}
       {aborted && !stopped && error === undefined && !isGrowing && <p className="hint">{t.partial}</p>}
       {cutOff && <p className="hint">{t.cutOff}</p>}
       <Limits {...metadata} />
       <Sources passages={passages} onCite={onCite} />
-      {!isGrowing && (
+      {!isGrowing && !waiting && (
         <div className="answer-actions">
           {onAgain && metadata.questionDeleted !== true && (
             <Button kind="quiet" icon="refresh" onClick={onAgain}>
@@ -225,6 +229,8 @@ export function LiveTurn({ turn, onCite }: { turn: Turn; onCite: Cite }) {
   const t = useText(text)
   const { answer, blocks } = useStore(turn.drawn)
   const hosts = useMemo(() => hostsOf(answer.passages.map(({ url }) => url)), [answer.passages])
+  // The composer has its message again, and says why.
+  if (isHeldUp(answer)) return null
   if (answer.error !== undefined && answer.userMessageId === undefined)
     return (
       <Failure message={answer.error.code === 'CONVERSATION_LOCKED' ? t.locked : answer.error.message}>

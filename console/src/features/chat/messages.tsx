@@ -8,6 +8,7 @@ import { toastError } from '#console/ui/toast.tsx'
 import { modelFor } from './composer.tsx'
 import type { Cite } from './message.tsx'
 import { LiveTurn, StoredMessage } from './message.tsx'
+import type { Waiting } from './requests.ts'
 import { chatOf } from './requests.ts'
 import { text } from './text.ts'
 import { besideTurn, loadEarlier, threadQuery } from './thread.ts'
@@ -62,11 +63,14 @@ interface MessagesProps {
   turns: readonly Turn[]
   running: Turn | undefined
   isElsewhere: boolean
+  /** The call that its last answer waits with. */
+  waits: Waiting | undefined
   onCite: Cite
 }
 
 /** A conversation: the newest messages, earlier ones as it is scrolled up, and the answer that is being given. */
-export function Messages({ conversationId, turns, running, isElsewhere, onCite }: MessagesProps) {
+export function Messages(props: MessagesProps) {
+  const { conversationId, turns, running, isElsewhere, waits, onCite } = props
   const t = useText(text)
   const agent = useAgent()
   const chat = chatOf(agent)
@@ -97,7 +101,7 @@ export function Messages({ conversationId, turns, running, isElsewhere, onCite }
   }, [chat, conversationId, scroller])
 
   if (error && data === undefined) return <Problem error={error} />
-  const mayAnswer = agent.may('talk') && running === undefined && !isElsewhere
+  const mayAnswer = agent.may('talk') && running === undefined && !isElsewhere && !waits
   return (
     <section
       ref={scroller}
@@ -116,6 +120,7 @@ export function Messages({ conversationId, turns, running, isElsewhere, onCite }
               message={message}
               onCite={onCite}
               isGrowing={isElsewhere && isLast}
+              waits={isLast ? waits : undefined}
               onAgain={isLast && mayAnswer ? () => startAgain(chat, message, modelFor(chat)) : undefined}
             />
           )

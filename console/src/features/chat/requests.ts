@@ -14,13 +14,16 @@ import type {
   NewMessage,
 } from '#features/chat/chat.schema.ts'
 import type { ChatFile } from '#features/chat/files/chat-files.schema.ts'
-import type { currentTurnSchema, StoppedTurn } from '#features/chat/turns.schema.ts'
+import type { CurrentTurn, currentTurnSchema, StoppedTurn } from '#features/chat/turns.schema.ts'
+import type { attentionSchema } from '#features/overview/overview.schema.ts'
 
 export type Message = ChatMessage
 export type Passage = NonNullable<NonNullable<Message['metadata']>['passages']>[number]
 export type ToolCall = NonNullable<Message['toolCalls']>[number]
 export type ToolResult = NonNullable<Message['toolResults']>[number]
-export type { Approval, Attachment, ChatFile, Conversation, FeedbackChange }
+/** What a turn waits for. */
+export type Waiting = NonNullable<CurrentTurn['waiting']>
+export type { Approval, Attachment, ChatFile, Conversation, CurrentTurn, FeedbackChange }
 
 /** The path of an agent's chat, which begins those of its conversations, messages and models. */
 export const chatOf = (agent: Pick<Agent, 'api'>) => `${agent.api}/chat`
@@ -54,7 +57,14 @@ export const listMessages = (chat: string, conversationId: string, before?: stri
 export const listModels = (chat: string) =>
   get<{ models: Static<typeof modelSchema>[] }>(`${chat}/models`, { limit: 1000 })
 
-type Fields = 'content' | 'conversationId' | 'model' | 'enableTools' | 'autoRag' | 'attachments'
+type Fields =
+  | 'content'
+  | 'conversationId'
+  | 'model'
+  | 'enableTools'
+  | 'autoRag'
+  | 'attachments'
+  | 'cancel_waiting'
 export type Question = Pick<NewMessage, Fields>
 
 export type Accepted = Static<typeof acceptedSchema>
@@ -72,7 +82,7 @@ const inBackground = () => ({
 
 /** What runs in a conversation. */
 export const currentTurn = (chat: string, conversationId: string) =>
-  get<Static<typeof currentTurnSchema>>(`${conversationPath(chat, conversationId)}/turn`)
+  exact(get<Static<typeof currentTurnSchema>>(`${conversationPath(chat, conversationId)}/turn`))
 const turnPath = (chat: string, turnId: string) => `${chat}/turns/${path`${turnId}`}`
 /** Answered by a stream of the events behind that one. */
 export const turnEvents = (chat: string, turnId: string, after: string | undefined) =>
@@ -88,6 +98,10 @@ export function addFile(chat: string, file: File): ApiRequest<ChatFile> {
   form.append('file', file)
   return post(`${chat}/files`, { form })
 }
+
+/** What waits for a person, of which the frame has the count. */
+export const getAttention = (agent: Pick<Agent, 'api'>) =>
+  get<Static<typeof attentionSchema>>(`${agent.api}/attention`)
 
 export const approvalsPath = (chat: string) => `${chat}/approvals`
 export const listApprovals = (chat: string) =>

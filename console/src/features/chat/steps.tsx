@@ -17,11 +17,18 @@ function stateOf({ result }: Step, isOver: boolean): State {
   return result.error === undefined ? 'done' : 'failed'
 }
 
+interface StepsProps {
+  steps: readonly Step[]
+  isOver: boolean
+  /** The turn itself waits, with a call that is shown by its answer. */
+  isParked?: boolean
+}
+
 /** The calls of tools that an answer made, each with its arguments, result and time; calls that wait can be decided. */
-export function Steps({ steps, isOver }: { steps: readonly Step[]; isOver: boolean }) {
+export function Steps({ steps, isOver, isParked = false }: StepsProps) {
   const t = useText(text)
   if (steps.length === 0) return null
-  const waiting = steps.filter(({ result }) => result?.approval === 'required')
+  const waiting = isParked ? [] : steps.filter(({ result }) => result?.approval === 'required')
   return (
     <>
       <ul className="tool-steps" aria-label={t.steps}>

@@ -92,15 +92,25 @@ export const en = {
   result: 'Result',
   coerced: 'Changed to fit the tool’s schema:',
   approvalTitle: (tool: string) => `May the agent call ${tool}?`,
-  approvalText:
-    'It has read texts of others, which may have led it to this call. The call is made once, as it stands here.',
   approvalLater: 'You can decide as soon as the answer has ended.',
   approvalOthers: 'An admin of the agent decides.',
   approvalGone: 'This call does not wait any more.',
+  why: {
+    always: 'Its tool is set so that a person agrees to each call. The call is made once, as it stands here.',
+    tainted:
+      'It has read texts of others, which may have led it to this call. The call is made once, as it stands here.',
+  },
+  endsWithout: 'Without a decision the answer ends',
+  waits: (tool: string) => `The agent waits for a decision: may it call ${tool}?`,
+  held: (tool: string) =>
+    `Your message was not sent: this conversation waits for a decision on the call of ${tool}. Decide on it above, then send again.`,
+  refuseAndSend: 'Deny that call and send this',
   approve: 'Approve',
   deny: 'Deny',
   approved: 'The call was made. The agent has its result with your next message.',
   denied: 'The call will not be made.',
+  goesOn: 'Approved. The agent goes on.',
+  goesOnWithout: 'Denied. The agent goes on without the call.',
   takeover: (reason: string) => `The agent needs a person in the browser: ${reason}`,
   openBrowser: 'Open the browser',
   sources: 'Sources',

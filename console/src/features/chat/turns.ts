@@ -3,7 +3,7 @@ import { open, send } from '#console/api/client.ts'
 import { onReconnect } from '#console/api/connection.ts'
 import { ApiError, Unreachable } from '#console/api/errors.ts'
 import { readEvents } from '#console/api/event-stream.ts'
-import { invalidate, patch, queryClient } from '#console/api/query.ts'
+import { invalidate, patch, query, queryClient } from '#console/api/query.ts'
 import type { ApiRequest } from '#console/api/request.ts'
 import type { Store } from '#console/api/store.ts'
 import { createStore } from '#console/api/store.ts'
@@ -12,10 +12,10 @@ import type { StreamEvent } from '#features/chat/stream-events.schema.ts'
 import type { AddedFile } from './added-files.ts'
 import { putBack } from './added-files.ts'
 import type { Answer } from './answer.ts'
-import { advance, isOver, newAnswer } from './answer.ts'
+import { advance, beganAs, isHeldUp, isOver, newAnswer } from './answer.ts'
 import type { Blocks } from './blocks.ts'
 import { growBlocks, noBlocks } from './blocks.ts'
-import type { Accepted, Question } from './requests.ts'
+import type { Accepted, Message, Question } from './requests.ts'
 import { answerAgain, ask, currentTurn, stopTurn, turnEvents } from './requests.ts'
 import { text } from './text.ts'
 import { threadQuery } from './thread.ts'
@@ -62,7 +62,7 @@ type About = Pick<Turn, 'chat' | 'conversationId' | 'turnId' | 'question' | 'fil
 export const startTurn = (chat: string, question: Question, files: readonly AddedFile[]): Turn =>
   run(
     { chat, conversationId: question.conversationId, question: question.content ?? '', files },
-    { request: ask(chat, { ...question, ...attached(files) }) },
+    { request: ask(chat, { ...question, ...attached(files) }), endsWait: question.cancel_waiting },
   )
 
 function attached(files: readonly AddedFile[]): Pick<Question, 'attachments'> {
@@ -79,11 +79,13 @@ export const startAgain = (chat: string, message: { id: string; conversationId: 
 
 /** Shows a turn that was begun elsewhere, or before a reload, until the returned function is called. */
 export function joinTurn(
-  about: Pick<About, 'chat' | 'replaces'> & { conversationId: string; turnId: string },
+  about: Pick<About, 'chat'> & { conversationId: string; turnId: string },
+  last: Message | undefined,
 ) {
   if (turns.get().some(({ turnId }) => turnId === about.turnId)) return
   const leaving = new AbortController()
-  const { id } = run(about, { leaving: leaving.signal })
+  const answer = last?.role === 'assistant' ? beganAs(last) : newAnswer
+  const { id } = run({ ...about, replaces: last?.id }, { leaving: leaving.signal, answer })
   return () => {
     leaving.abort()
     dismiss(id)
@@ -96,20 +98,25 @@ export const dismiss = (id: number) => turns.set(turns.get().filter(turn => turn
 interface How {
   /** Begins the turn; absent for one that has begun. */
   request?: ApiRequest<Accepted>
+  /** Another turn of the conversation waits, which this one ends. */
+  endsWait?: boolean | undefined
+  /** What is known of the answer. */
+  answer?: Answer
   leaving?: AbortSignal
 }
 
 let made = 0
 
-function run(about: About, { request, leaving = new AbortController().signal }: How): Turn {
+function run(about: About, how: How): Turn {
+  const { request, endsWait, answer = newAnswer, leaving = new AbortController().signal } = how
   made += 1
   const id = made
   const stopping = new AbortController()
-  const drawn = createStore<Drawn>({ answer: newAnswer, blocks: noBlocks })
+  const drawn = createStore<Drawn>({ answer, blocks: growBlocks(noBlocks, answer.text) })
   const turn = { ...about, id, drawn, stop: () => stop(id, stopping) }
   const others = turns.get().filter(other => isRunning(other) || other.conversationId !== turn.conversationId)
   turns.set([...others, turn])
-  void follow(turn, { request, leaving, stopping: stopping.signal })
+  void follow(turn, { request, endsWait, leaving, stopping: stopping.signal })
   return turn
 }
 
@@ -122,19 +129,22 @@ function stop(id: number, stopping: AbortController): void {
 
 interface Following {
   request: ApiRequest<Accepted> | undefined
+  endsWait: boolean | undefined
   leaving: AbortSignal
   stopping: AbortSignal
 }
 
-async function follow(turn: Turn, { request, leaving, stopping }: Following): Promise<void> {
+async function follow(turn: Turn, following: Following): Promise<void> {
+  const { request, endsWait, leaving, stopping } = following
   const drawing = draw(turn.drawn)
-  let answer = newAnswer
+  let { answer } = turn.drawn.get()
   const move = (next: Answer) => {
     answer = next
     drawing.show(answer)
   }
   try {
     const turnId = turn.turnId ?? (await begin(turn, request as ApiRequest<Accepted>, stopping))
+    if (endsWait && turn.conversationId !== undefined) void readAgain(turn.chat, turn.conversationId)
     for await (const event of eventsOf(turn.chat, turnId, leaving)) {
       move(advance(answer, event, performance.now()))
       if (event.type === 'message_start' && request === undefined) showQuestion(turn, event.userMessageId)
@@ -179,24 +189,55 @@ async function sendUntilReached<Result>(request: ApiRequest<Result>, stopping: A
   }
 }
 
-/** The events of a turn to its end, over as many connections as it takes. */
+/** Where the reading of a turn's events is. */
+interface Place {
+  last?: string | undefined
+  conversationId: string
+}
+
+/** The events of a turn until it ends or waits, over as many connections as it takes. */
 async function* eventsOf(chat: string, turnId: string, leaving: AbortSignal): AsyncGenerator<StreamEvent> {
-  let last: string | undefined
+  const place: Place = { conversationId: '' }
   while (!leaving.aborted) {
     try {
-      const response = await open(turnEvents(chat, turnId, last), { signal: leaving, isShown: false })
-      if (response.status === 204) return
-      for await (const { id, data } of readEvents(response)) {
-        last = id ?? last
-        const event = JSON.parse(data) as StreamEvent
-        yield event
-        if (event.type === 'message_complete' || event.type === 'error') return
-      }
+      if (yield* eventsFrom(place, chat, turnId, leaving)) return
     } catch (error) {
       if (error instanceof ApiError && error.status !== 429 && error.status < 500) throw error
     }
     await pause(againMs, leaving)
   }
+}
+
+/** Those of one connection; returns whether there are no more. A wait of hours holds none: the stored answer shows it. */
+async function* eventsFrom(
+  place: Place,
+  chat: string,
+  turnId: string,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent, boolean> {
+  const response = await open(turnEvents(chat, turnId, place.last), { signal, isShown: false })
+  if (response.status === 204) return true
+  for await (const { id, data } of readEvents(response)) {
+    const event = JSON.parse(data) as StreamEvent
+    if (event.type === 'message_start') place.conversationId = event.conversationId
+    const isPast = event.type === 'turn_waiting' && !(await stillWaits(chat, place.conversationId, event))
+    place.last = id ?? place.last
+    if (isPast) continue
+    yield event
+    if (lastTypes.includes(event.type)) return true
+  }
+  return false
+}
+
+const lastTypes: readonly StreamEvent['type'][] = ['message_complete', 'error', 'turn_waiting']
+
+async function stillWaits(
+  chat: string,
+  conversationId: string,
+  { approval_id }: { approval_id: string },
+): Promise<boolean> {
+  const { turn } = await send(currentTurn(chat, conversationId), { isShown: false })
+  return turn?.waiting?.approval_id === approval_id
 }
 
 /** Of a turn that was begun elsewhere the question is shown as it is stored. */
@@ -217,8 +258,12 @@ async function settle(
   const conversationId = turns.get().find(turn => turn.id === id)?.conversationId
   void invalidate([`${chat}/conversations`])
   if (conversationId !== undefined) {
-    await fetchThread(chat, conversationId)
-    patch(currentTurn(chat, conversationId), () => ({ turn: null }))
+    const waits = answer.state === 'waiting' || isHeldUp(answer)
+    if (waits) await readAgain(chat, conversationId)
+    else {
+      await fetchThread(chat, conversationId)
+      patch(currentTurn(chat, conversationId), () => ({ turn: null }))
+    }
   }
   const isStored = answer.userMessageId !== undefined || answer.state === 'done' || !isOwn
   if (!isStored) {
@@ -228,6 +273,14 @@ async function settle(
   }
   if (isStored || answer.state === 'stopped') dismiss(id)
   else turns.set([...turns.get()])
+}
+
+/** Reads what waits in a conversation, and what is stored of it. */
+async function readAgain(chat: string, conversationId: string): Promise<void> {
+  await fetchThread(chat, conversationId)
+  await queryClient
+    .fetchQuery({ ...query(currentTurn(chat, conversationId), { isShown: false }), staleTime: 0 })
+    .catch(() => {})
 }
 
 /** Fetches the messages, as soon as the server can be reached. */

@@ -22,6 +22,7 @@ export default {
   reject: 'Ablehnen',
   approved: name => `„${name}“ wurde zugestimmt.`,
   denied: name => `„${name}“ wurde abgelehnt.`,
+  openConversation: 'Gespräch öffnen',
   openRun: 'Lauf öffnen',
   retry: 'Wiederholen',
   retried: 'Der Lauf hat neu begonnen.',

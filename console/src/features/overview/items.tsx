@@ -68,7 +68,22 @@ function Actions({ links, children }: { links?: ReactNode; children?: ReactNode 
 }
 
 function ToolApproval({ item }: ItemProps) {
-  return <Part name="approval" toolCallId={item.id} />
+  const t = useText(text)
+  const agent = useAgent()
+  const { id, conversation_id = '' } = item
+  const to = `${agent.home}/chat`
+  return (
+    <>
+      <Part name="approval" toolCallId={id} />
+      <Actions
+        links={
+          <LinkButton kind="quiet" to={to} search={{ conversation: conversation_id }}>
+            {t.openConversation}
+          </LinkButton>
+        }
+      />
+    </>
+  )
 }
 
 function OpenRun({ item: { workflow_id = '', execution_id = '' } }: ItemProps) {

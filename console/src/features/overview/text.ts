@@ -23,6 +23,7 @@ export const en = {
   reject: 'Reject',
   approved: (name: string) => `“${name}” was approved.`,
   denied: (name: string) => `“${name}” was denied.`,
+  openConversation: 'Open conversation',
   openRun: 'Open run',
   retry: 'Retry',
   retried: 'The run has started again.',

@@ -81,6 +81,8 @@ export async function runTurn(input: TurnInput): Promise<TurnOutcome> {
   }
 }
 
+type Held = Omit<ToolResult, 'toolCallId' | 'name'>
+
 interface Answer {
   text: string
   calls: ModelToolCall[]
@@ -335,13 +337,14 @@ class Turn {
   }
 
   /** The call is not made now. */
-  #hold(toolVersion: string): Omit<ToolResult, 'toolCallId' | 'name'> {
+  #hold({ requiresApproval, approvers = 'admins' }: Tool, toolVersion: string): Held {
     const { approvalRefusal, park } = this.#input
     if (approvalRefusal !== undefined) return { error: approvalRefusal }
     const call = this.#state.toolCalls.at(-1)
     if (park && call !== undefined) {
       park(this.#state)
-      throw new TurnWaits({ ...call, toolVersion })
+      const rule = requiresApproval === 'always' ? 'always' : 'tainted'
+      throw new TurnWaits({ ...call, toolVersion, rule, approvers })
     }
     return { error: approvalNeeded, approval: 'required', toolVersion }
   }
@@ -369,7 +372,7 @@ class Turn {
     if (accepted.problem !== undefined) return { error: accepted.problem }
     const { signal, cause } = this.#input
     const version = tool.version?.() ?? ''
-    if (decision === undefined && this.#needsApproval(tool)) return this.#hold(version)
+    if (decision === undefined && this.#needsApproval(tool)) return this.#hold(tool, version)
     if (decision && decision.toolVersion !== version) return { error: changed(name) }
     this.#state.isTainted = true
     const mayHaveBegun = decision ? await this.#hadBegun(decision) : isInterrupted

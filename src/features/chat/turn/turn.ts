@@ -32,6 +32,9 @@ export interface ToolResult {
 /** A call that a person decides on before it is made. */
 export interface WaitingCall extends ToolCall {
   toolVersion: string
+  /** By which it waits. */
+  rule: 'always' | 'tainted'
+  approvers: 'admins' | 'chat'
 }
 
 /** How a turn ended, always with what was said until then. */

@@ -216,7 +216,7 @@ describe('the description of the service', () => {
     // Ours, beside those of the specification.
     const specified = streamEvents.map(({ type }) => type)
     expect(new Set(types)).toEqual(
-      new Set([...specified, 'takeover_requested', 'content_replaced', 'content_reset']),
+      new Set([...specified, 'takeover_requested', 'content_replaced', 'content_reset', 'turn_waiting']),
     )
   })
 

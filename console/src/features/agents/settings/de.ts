@@ -43,6 +43,7 @@ export default {
     sql_tool_writes: 'Das Modell darf Daten mit SQL ändern',
     conversations_max: 'Gespräche, die bleiben',
     title_model: 'Modell, das Gespräche benennt',
+    approval_timeout: 'Zeit für die Entscheidung über einen Aufruf',
     monthly_tokens: 'Tokens im Monat',
     monthly_usd: 'US-Dollar im Monat',
     phone_country: 'Land der Telefonnummern',
@@ -66,6 +67,7 @@ export default {
     sql_tool_writes: 'Sonst liest es nur.',
     conversations_max: 'Kommt eins dazu, geht das älteste.',
     title_model: 'Etwa openai/gpt-5-nano. Leer: die erste Zeile der Frage ist der Name.',
+    approval_timeout: 'Danach endet eine Antwort, die auf eine Person wartet, ohne sie. Höchstens 30 Tage.',
     monthly_tokens:
       'Leer: keine Grenze. Sind sie verbraucht, wird bis zum nächsten Monat (UTC) nichts beantwortet.',
     monthly_usd: 'Leer: keine Grenze. Es zählen die Aufrufe von Modellen, deren Preis bekannt ist.',

@@ -113,13 +113,6 @@ function groupsOf({ fields, hints, groups, choices, providers }: Words) {
     enum: Object.keys(of),
     enumTitles: Object.values(of),
   })
-  const embeddings = {
-    builtin: providers.builtin,
-    openai: 'OpenAI',
-    'openai-compatible': providers['openai-compatible'],
-    google: 'Google',
-    local: choices.local,
-  }
   return [
     {
       title: groups.tools,
@@ -134,6 +127,12 @@ function groupsOf({ fields, hints, groups, choices, providers }: Words) {
       properties: {
         conversations_max: { ...text('conversations_max'), type: 'integer', minimum: 1, maximum: 10_000 },
         title_model: text('title_model'),
+        approval_timeout: {
+          ...text('approval_timeout'),
+          type: 'integer',
+          format: 'duration',
+          default: 86_400,
+        },
         phone_country: { ...text('phone_country'), maxLength: 2, examples: ['DE'] },
       },
     },
@@ -147,7 +146,7 @@ function groupsOf({ fields, hints, groups, choices, providers }: Words) {
     {
       title: groups.documents,
       properties: {
-        embedding_provider: choice('embedding_provider', embeddings),
+        embedding_provider: choice('embedding_provider', embeddingsOf(providers, choices)),
         embedding_model: text('embedding_model'),
       },
     },
@@ -180,6 +179,14 @@ function groupsOf({ fields, hints, groups, choices, providers }: Words) {
     },
   ]
 }
+
+const embeddingsOf = (providers: Words['providers'], { local }: Words['choices']) => ({
+  builtin: providers.builtin,
+  openai: 'OpenAI',
+  'openai-compatible': providers['openai-compatible'],
+  google: 'Google',
+  local,
+})
 
 type GroupProps = ReturnType<typeof groupsOf>[number] & { answer: Answer }
 

@@ -42,6 +42,7 @@ export const en = {
     sql_tool_writes: 'The model may change data by SQL',
     conversations_max: 'Conversations to keep',
     title_model: 'Model that names conversations',
+    approval_timeout: 'Time to decide on a call',
     monthly_tokens: 'Tokens a month',
     monthly_usd: 'US dollars a month',
     phone_country: 'Country of phone numbers',
@@ -64,6 +65,7 @@ export const en = {
     sql_tool_writes: 'Without this it only reads.',
     conversations_max: 'The oldest goes when there is one more.',
     title_model: 'Such as openai/gpt-5-nano. Empty: the first line of the question is the name.',
+    approval_timeout: 'Then an answer that waits for a person ends without one. At most 30 days.',
     monthly_tokens:
       'Empty: no limit. Once they are used, nothing is answered until the next month begins (UTC).',
     monthly_usd: 'Empty: no limit. It counts the calls of models whose price is known.',
