@@ -37,7 +37,10 @@ export async function createAgents(
     repository: createSettingsRepository(platform),
     secretBox,
     modelInForce: models.inForce,
-    warningsOf: createSettingsWarnings({ ...models, requirePermitted: outbound.requirePermitted }),
+    warningsOf: createSettingsWarnings({
+      ...{ ...models, modelPrices: configuration.modelPrices },
+      requirePermitted: outbound.requirePermitted,
+    }),
     requireEmbedding: models.embedding,
     maxConversations: configuration.maxConversations,
     emitChanged: (agentId, names) => events.emit('settings.changed', { agentId, names }),

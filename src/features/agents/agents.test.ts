@@ -406,6 +406,12 @@ describe(`settings ${row('PUT /api/agents/{id}/settings')}`, () => {
     ['an unused address', { llm_provider: 'builtin', llm_base_url: 'http://192.0.9.1/v1' }, ['llm_base_url']],
     ['a country that is none', { phone_country: 'UK' }, ['phone_country']],
     ['mail without a sender', { smtp_url: 'smtp://a:b@mail.example.com' }, ['mail_from']],
+    [
+      'a budget in money for a model without a price',
+      { llm_provider: 'openai', llm_model: 'gpt-5', monthly_usd: '5' },
+      ['monthly_usd', 'llm_provider'],
+    ],
+    ['a budget for what costs nothing', { llm_provider: 'builtin', monthly_usd: '5' }, []],
     ['nothing', { llm_provider: 'builtin', mail_from: 'a@example.com', phone_country: 'GB' }, []],
   ])('warn of %s, and are stored', async (_what, change, fields) => {
     const { id } = await makeAgent()

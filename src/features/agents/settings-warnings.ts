@@ -9,7 +9,9 @@ interface Agent {
 }
 
 interface Dependencies {
-  inForce(agent: Agent): { provider: string }
+  inForce(agent: Agent): { provider: string; model: string }
+  /** By the model's id, or by `provider/id`. */
+  modelPrices: Readonly<Record<string, unknown>>
   /** What would keep the model in force from answering. */
   problems(agent: Agent): Promise<SettingsWarning[]>
   /** Throws the reason if the outbound guard refuses the address. */
@@ -20,14 +22,20 @@ interface Dependencies {
  * How settings fail together that are right one by one. None is refused for that: they may be set one after another, and
  * what they depend on may change.
  */
-export function createSettingsWarnings({ inForce, problems, requirePermitted }: Dependencies) {
+export function createSettingsWarnings({ inForce, modelPrices, problems, requirePermitted }: Dependencies) {
   return async (agent: Agent): Promise<SettingsWarning[]> => {
-    const { llm_base_url: address, mail_from, phone_country } = agent.settings
-    const { provider } = inForce(agent)
+    const { llm_base_url: address, mail_from, monthly_usd, phone_country } = agent.settings
+    const { provider, model } = inForce(agent)
+    const isPriced = provider === 'builtin' || (modelPrices[`${provider}/${model}`] ?? modelPrices[model])
     const warnings: SettingsWarning[] = []
     const add = (field: string, issue: string) => warnings.push({ field, issue })
     if (agent.credentials.smtp_url !== undefined && mail_from === undefined)
       add('mail_from', 'must name the sender of mail through smtp_url')
+    if (monthly_usd !== undefined && !isPriced)
+      add(
+        'monthly_usd',
+        `counts only what services report that they charge: MODEL_PRICES has no price of the model "${model}"`,
+      )
     if (phone_country !== undefined && !(await hasNumbers(phone_country)))
       add(
         'phone_country',
