@@ -2,6 +2,8 @@ import type { Kysely, Selectable } from 'kysely'
 import { sql } from 'kysely'
 import { parseJson } from '#platform/exact-json.ts'
 import type { NewJob } from '#platform/jobs/jobs.ts'
+import type { ValueOf } from '#platform/prepared-query.ts'
+import { prepareQuery } from '#platform/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { reachedConversations } from './conversations.repository.ts'
 import type { Reach } from './reach.ts'
@@ -168,19 +170,46 @@ export function insertEvents(database: Database, batch: Selectable<AgentTables['
   return database.insertInto('turn_events').values(batch).execute()
 }
 
+const [appendAlone, appendBesideOthers] = [sql``, sql`for share`].map(lock =>
+  prepareQuery<AgentTables, { last: number }, 'id' | 'run' | 'last' | 'events'>((database, value) => ({
+    compile: () =>
+      sql<{ last: number }>`
+        insert into turn_events (turn_id, last, events)
+        select id, cast(${value('last')} as integer), cast(${value('events')} as text)
+        from turns where id = ${value('id')} and run = ${value('run')} and status != 'ended' ${lock}
+        returning last`.compile(database),
+  })),
+)
+
+/**
+ * Stores events of one of the turn's runs in one statement; false, and nothing is stored, once a later run has begun. Where
+ * another process may begin one, the turn's row is locked meanwhile, so that no event comes behind those that it counts.
+ */
+export async function appendInRun(
+  database: Database,
+  { id, run }: Pick<TurnRow, 'id' | 'run'>,
+  { last, events }: { last: number; events: string },
+  isExclusive: boolean,
+): Promise<boolean> {
+  const append = isExclusive ? appendAlone : appendBesideOthers
+  return ((await append?.(database, { id, run, last, events })) ?? []).length > 0
+}
+
 /** Batches that are read at a time. */
 export const batchesAtOnce = 8
 
-export function readEvents(database: Database, turnId: string, after: number) {
-  return database
+const selectEvents = prepareQuery((database: Database, value: ValueOf<'turnId' | 'after'>) =>
+  database
     .selectFrom('turn_events')
     .select(['last', 'events'])
-    .where('turn_id', '=', turnId)
-    .where('last', '>', after)
+    .where('turn_id', '=', value('turnId'))
+    .where('last', '>', value<number>('after'))
     .orderBy('last')
-    .limit(batchesAtOnce)
-    .execute()
-}
+    .limit(batchesAtOnce),
+)
+
+export const readEvents = (database: Database, turnId: string, after: number) =>
+  selectEvents(database, { turnId, after })
 
 /** The number of the last event, and the bytes of all. */
 export async function sizeOfLog(database: Database, turnId: string) {

@@ -8,7 +8,7 @@ import type { StreamEvent } from '../stream-events.schema.ts'
 import { batchesAtOnce, hasEnded, readEvents } from '../turn-rows.repository.ts'
 
 /** How long a reader waits to look by itself, in milliseconds: at first, and at most. */
-const lookMs = { first: 250, most: 4_000 }
+const lookMs = { first: 1_000, most: 4_000 }
 /** Of events as they are sent: the last of a turn that has ended, so that its reader need not wait to see that. */
 const endsTurn = /\ndata: \{"type":"(message_complete|error)"[^\n]*\n\n$/
 

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
-import { changeInRun, insertEvents } from '../turn-rows.repository.ts'
+import { appendInRun, changeInRun, insertEvents } from '../turn-rows.repository.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -16,6 +16,8 @@ const maxBytes = 2_000_000
 
 interface Dependencies {
   db: Database
+  /** Whether no other process has the database. */
+  isExclusive: boolean
   turn: { id: string; run: number }
   /** Number of the last event, bytes so far, and the index of the next delta. */
   start: { last: number; bytes: number; deltas: number }
@@ -127,19 +129,16 @@ export class TurnLog {
     this.#bytes += Buffer.byteLength(events)
     this.#pending = []
     this.#given = 0
-    return events === '' ? undefined : { turn_id: this.#needs.turn.id, last: this.#last, events }
+    return events === '' ? undefined : { last: this.#last, events }
   }
 
   /** Writes what was added and changes the row of the turn, after all that was written before. */
   #write(changes: { state?: string } = {}): Promise<void> {
-    const { db, turn, onWritten, onLost } = this.#needs
+    const { onWritten, onLost } = this.#needs
     const taken = this.#take()
     this.#isWriting = true
     const written = this.#writing.then(async () => {
-      await inTransaction(db, async transaction => {
-        if (!(await changeInRun(transaction, turn, changes))) throw new Error('another run has begun')
-        if (taken !== undefined) await insertEvents(transaction, taken)
-      })
+      if (!(await this.#store(taken, changes))) throw new Error('another run has begun')
       this.#writtenAt = performance.now()
       onWritten()
     })
@@ -148,6 +147,17 @@ export class TurnLog {
       this.#schedule()
     })
     return written
+  }
+
+  /** False, and nothing is stored, once another run has begun. */
+  async #store(taken: { last: number; events: string } | undefined, changes: { state?: string }) {
+    const { db, isExclusive, turn } = this.#needs
+    if (changes.state === undefined) return !taken || appendInRun(db, turn, taken, isExclusive)
+    return inTransaction(db, async transaction => {
+      const isCurrent = await changeInRun(transaction, turn, changes)
+      if (isCurrent && taken) await insertEvents(transaction, { turn_id: turn.id, ...taken })
+      return isCurrent
+    })
   }
 }
 

@@ -51,6 +51,8 @@ interface Dependencies {
   transact: Transact<ChatEvents>
   changes: ChangeFeed
   clock: Clock
+  /** Whether no other process has the databases. */
+  isExclusive: boolean
 }
 
 /** Runs a turn, or goes on with it where an earlier run was recorded last. */
@@ -89,7 +91,7 @@ async function endUnanswered(needs: Dependencies, agent: AgentHandle, turnId: st
   const { id, conversation_id: conversationId, lock_token: token } = turn
   await needs.transact(agent, async (transaction, outbox) => {
     const start = { ...(await sizeOfLog(transaction, id)), deltas: 0 }
-    const log = new TurnLog({ db: transaction, turn, start, onWritten() {}, onLost() {} })
+    const log = new TurnLog({ ...needs, db: transaction, turn, start, onWritten() {}, onLost() {} })
     await endOf(needs, log, turn)(transaction, outbox, { assistantMessage: undefined, error })
     if (token !== null) await needs.lock.release(transaction, { conversationId, token })
   })
@@ -186,7 +188,7 @@ async function attach(
   const index = state?.deltas ?? 0
   const lost = new AbortController()
   const log = new TurnLog({
-    ...{ db: agent.db, turn, start: { ...size, deltas: index } },
+    ...{ db: agent.db, isExclusive: needs.isExclusive, turn, start: { ...size, deltas: index } },
     onWritten: () => notify(needs, agent, turn.id),
     onLost(error) {
       lines.warn({ err: error, turnId: turn.id }, 'the events of a turn could not be stored')
