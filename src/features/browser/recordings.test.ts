@@ -294,6 +294,21 @@ it('shows what scripts change without changing the tree', async () => {
     await eventually(async () => expect(await shownIn(shown), name).toEqual(expected[at]))
 })
 
+it('shows what scripts change last, also where the look at a large page has passed it', async () => {
+  const large = html(`<input id="first">${'<i></i>'.repeat(3000)}`)
+  const shop = await startSite(sitePages({ '/': large }))
+  onTestFinished(() => shop[Symbol.asyncDispose]())
+  for (const value of ['lark', 'wren', 'tern', 'crow', 'rook']) {
+    const { id, path: own, session } = await openSession(app, { record: true })
+    await act(own, { action: 'navigate', url: `${shop.url}/` })
+    const page = await session.page()
+    await page.evaluate('new Promise(requestAnimationFrame)')
+    await page.evaluate(`first.value = '${value}'`)
+    await end(id)
+    expect(JSON.stringify(await recordingOf(own))).toContain(value)
+  }
+})
+
 it('begins to play when a page that scripts fill has something on it', async () => {
   const late = `<!doctype html><title>Late</title><div id="root"></div><style>body { margin: 9px }</style>
     <script>setTimeout(() => { root.innerHTML = '<p>Ready</p>' }, 300)</script>`

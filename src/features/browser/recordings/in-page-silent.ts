@@ -108,14 +108,21 @@ export class SilentChanges {
     return source === 15 || (source === 5 && this.#nodeOf(id)?.type === 'select-multiple')
   }
 
-  /** Reports changes for about so many milliseconds, and goes on there the next time. */
-  look(milliseconds: number): void {
+  /**
+   * Reports changes for about so many milliseconds, and goes on there the next time. The last time it goes through all of the
+   * page once more, since the round that is under way has passed what has changed since.
+   */
+  look(milliseconds: number, isLast = false): void {
     const end = performance.now() + milliseconds
-    for (let steps = 1; steps % 20 > 0 || performance.now() < end; steps += 1)
-      if (this.#round.next().done) {
-        this.#round = this.#walk()
-        return
-      }
+    // Where the machine is busy, the time may be over before there was any for this page.
+    const portion = isLast ? 5000 : 20
+    let rounds = isLast ? 2 : 1
+    for (let steps = 1; steps % portion > 0 || performance.now() < end; steps += 1) {
+      if (!this.#round.next().done) continue
+      this.#round = this.#walk()
+      rounds -= 1
+      if (rounds === 0) return
+    }
   }
 
   /** A snapshot has all of the page but the sheets that it has adopted. */

@@ -76,7 +76,7 @@ export class PageRecorder {
 
   /** Sends what it has, and ends. */
   finish(): void {
-    this.#watch(() => this.#silent.look(this.#options.lookMs.last))
+    this.#watch(() => this.#silent.look(this.#options.lookMs.last, true))
     if (this.#isBehind) this.#catchUp()
     this.#flush()
     this.stop()
@@ -139,7 +139,7 @@ export class PageRecorder {
 
   readonly #leave = (): void => {
     this.#isLeaving = true
-    this.#watch(() => this.#silent.look(this.#options.lookMs.last))
+    this.#watch(() => this.#silent.look(this.#options.lookMs.last, true))
     this.#flush()
   }
 

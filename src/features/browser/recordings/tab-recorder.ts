@@ -11,7 +11,7 @@ import { SilentChanges } from './in-page-silent.ts'
 const worldName = 'recording'
 const binding = 'sendEvents'
 /** Milliseconds that a page may take to begin or end; one that hangs does not answer. */
-const answersWithinMs = 2000
+const answersWithinMs = 5000
 
 const options = {
   library: {
@@ -27,7 +27,7 @@ const options = {
   maxSnapshot: 4_000_000,
   maxBurst: 2_000_000,
   burstMs: 10_000,
-  lookMs: { usual: 2, last: 20 },
+  lookMs: { usual: 2, last: 100 },
 }
 
 /** Characters of one message, in which each may take six bytes. */
