@@ -55,7 +55,8 @@ it('an entry says who did what, when, from where and to what', async () => {
 it('settings and roles say what has changed, and secrets only that they have', async () => {
   const app = await testApp({ environment: ada })
   const agent = `/api/agents/${await makeAgent(app)}`
-  const set = (body: object) => app.call('PUT', `${agent}/settings`, { body })
+  const set = async (body: object) =>
+    expect(await app.call('PUT', `${agent}/settings`, { body })).toMatchObject({ status: 200 })
   await set({ llm_model: 'small', openai_api_key: 'sk-planted-4711', system_prompt: 'x'.repeat(5000) })
   await set({ llm_model: null, openai_api_key: null })
   const role = await giveRole(app, agent.split('/')[3] ?? '', {
@@ -63,7 +64,7 @@ it('settings and roles say what has changed, and secrets only that they have', a
     role: 'viewer',
     headers: {},
   })
-  await app.call('DELETE', role)
+  expect(await app.call('DELETE', role)).toMatchObject({ status: 200 })
   const entries = await logOf(app, agent, 'operation=updateSettings&operation=addAdmin&operation=removeAdmin')
   expect(entries.map(({ operation, changes }) => ({ operation, changes }))).toEqual([
     {
