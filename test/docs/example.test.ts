@@ -1,7 +1,8 @@
 /** The example in docs/add-a-feature.md works as it is printed, and is as small as that document says. */
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -45,10 +46,10 @@ function edit(path: string, text: string): void {
   writeFileSync(path, parts.join(`${after}\n`))
 }
 
-function run(folder: string, program: string, ...given: string[]): string {
+async function run(folder: string, program: string, ...given: string[]): Promise<void> {
   const command = [join('node_modules', program), ...given]
   try {
-    return execFileSync(process.execPath, command, { cwd: folder, encoding: 'utf8', stdio: 'pipe' })
+    await promisify(execFile)(process.execPath, command, { cwd: folder, maxBuffer: 1e8 })
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string }
     throw new Error(`${command.join(' ')}:\n${stdout}${stderr}`)
@@ -89,21 +90,28 @@ describe('the example in docs/add-a-feature.md', () => {
       folder = applyGuide()
     })
 
-    it('has our style, and compiles', () => {
-      run(folder, '@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '--vcs-enabled=false', ...paths)
+    it('has our style, and compiles', async () => {
+      await run(
+        folder,
+        '@biomejs/biome/bin/biome',
+        'check',
+        '--error-on-warnings',
+        '--vcs-enabled=false',
+        ...paths,
+      )
       // The setup of PostgreSQL tells the types of what it provides.
       const compiled = ['src/app.ts', 'test/support/postgres/global-setup.ts', ...paths]
       const project = { extends: './tsconfig.json', files: compiled, include: [] }
       writeFileSync(join(folder, 'tsconfig.example.json'), JSON.stringify(project))
-      run(folder, 'typescript/bin/tsc', '--noEmit', '--project', 'tsconfig.example.json')
+      await run(folder, 'typescript/bin/tsc', '--noEmit', '--project', 'tsconfig.example.json')
     })
 
     it.each([
       ['does what its test says', 'src/features/notes/notes.test.ts'],
       ['keeps the boundaries', 'test/architecture/boundaries.test.ts'],
       ['has the routes that are specified', 'test/spec/conformance.test.ts'],
-    ])('%s', (_title, file) => {
-      run(folder, 'vitest/vitest.mjs', 'run', '--project', 'unit', file)
+    ])('%s', async (_title, file) => {
+      await run(folder, 'vitest/vitest.mjs', 'run', '--project', 'unit', file)
     })
   })
 })

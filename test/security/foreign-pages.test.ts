@@ -64,7 +64,7 @@ const script = `async ({ service, calls, channels }) => {
     const socket = new WebSocket(service.replace('http', 'ws') + path)
     socket.onmessage = ({ data }) => read.push('socket ' + data)
     socket.onclose = ({ code }) => done(read.push('closed ' + code))
-    setTimeout(() => done(read.push('stayed open')), 1000)
+    setTimeout(() => done(read.push('stayed open')), 60_000)
   })))
   return read
 }`

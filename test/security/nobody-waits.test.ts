@@ -131,7 +131,7 @@ async function act(actions: object[], endsSession = false): Promise<Run> {
       if (!success) expect(error).toMatch(/[.]$/)
     const isEnded = async () =>
       expect(await app.call('GET', `${browserPath}/${id}`)).toMatchObject({ body: { status: 'error' } })
-    if (endsSession) await eventually(isEnded, 40_000)
+    if (endsSession) await eventually(isEnded, 120_000)
     else await app.call('DELETE', `${browserPath}?id=${id}`)
   }
 }

@@ -6,10 +6,15 @@ const usual = 50
 /** Milliseconds of the processor; where it takes longer for everything at present, that counts as fewer. */
 export async function processorTime(work: () => unknown): Promise<number> {
   const before = slowness()
+  const spent = await threadTime(work)
+  return spent / Math.max(before, slowness())
+}
+
+/** Milliseconds of the processor as they are, for comparisons: how slow the machine is differs from one moment to the next. */
+export async function threadTime(work: () => unknown): Promise<number> {
   const begun = process.threadCpuUsage()
   await work()
-  const spent = millisecondsOf(process.threadCpuUsage(begun))
-  return spent / Math.max(before, slowness())
+  return millisecondsOf(process.threadCpuUsage(begun))
 }
 
 /** How many times longer than usual this thread takes for the same at present; at least 1. */

@@ -6,6 +6,9 @@ import { eventually } from './eventually.ts'
 
 type Callable = Pick<TestApp, 'call'>
 
+/** Milliseconds: some executions are made to take long. */
+const longestRun = 120_000
+
 interface NodeData {
   type: string
   [key: string]: unknown
@@ -45,7 +48,7 @@ export function workflowCalls(app: Callable, path = base) {
     await eventually(async () => {
       execution = (await get(id)).body
       expect(statuses).toContain(execution.status)
-    })
+    }, longestRun)
     if (execution === undefined) throw new Error('there is no execution')
     return execution
   }

@@ -4,7 +4,7 @@ import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import type { Gateway } from '#test/support/gateway.ts'
 import { startGateway } from '#test/support/gateway.ts'
-import { processorTime } from '#test/support/processor-time.ts'
+import { threadTime } from '#test/support/processor-time.ts'
 
 const large = { email: 'large@example.com', agents: 10_000 }
 const small = { email: 'small@example.com', agents: 50 }
@@ -61,13 +61,16 @@ describe('the list of agents of somebody with 10,000', () => {
     'costs the process about what it costs with 50: ?%s',
     async query => {
       const costOf = (owner: typeof large) =>
-        processorTime(async () => {
-          for (let time = 0; time < 20; time += 1) await list(owner, query)
+        threadTime(async () => {
+          for (let time = 0; time < 10; time += 1) await list(owner, query)
         })
-      await costOf(large)
-      await costOf(small)
+      const costs: Record<'large' | 'small', number[]> = { large: [], small: [] }
+      for (let round = 0; round < 4; round += 1) {
+        costs.large.push(await costOf(large))
+        costs.small.push(await costOf(small))
+      }
       // Without an index in this order it is twenty times as much.
-      expect((await costOf(large)) / (await costOf(small))).toBeLessThan(3)
+      expect(Math.min(...costs.large) / Math.min(...costs.small)).toBeLessThan(3)
     },
   )
 

@@ -492,7 +492,7 @@ describe('what can go wrong', () => {
     [{ action: 'extract', selector: '#nothing' }, '#nothing'],
     [{ action: 'wait', selector: 'form', state: 'hidden' }, 'form to be hidden'],
     [
-      { action: 'select', selector: 'select', value: 'Huge' },
+      { action: 'select', selector: 'select', value: 'Huge', timeout: 2000 },
       'There is no option Huge. The options are: "Small" (s), "Large" (l).',
     ],
     [{ action: 'evaluate', expression: 'new Promise(() => {})' }, 'the value of the expression'],
@@ -554,7 +554,7 @@ describe('what can go wrong', () => {
   it('a loop that begins after the action is told of beside its result', async () => {
     await open('/form')
     const expression = 'setTimeout(() => { while (true) {} }, 60), 7'
-    const result = await stage.result({ action: 'evaluate', expression, timeout: 500 })
+    const result = await stage.result({ action: 'evaluate', expression, timeout: 3000 })
     expect(result).toMatchObject({ value: 7, url: 'about:blank', note: expect.stringContaining('replaced') })
     expect(await open('/form')).toMatchObject({ title: 'Form' })
   })

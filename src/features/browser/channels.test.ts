@@ -131,7 +131,7 @@ describe(`${row('GET /v1/sessions/cast')} what is seen`, () => {
     slow.socket.pause()
     const frames = () => quick.all.filter(isFrame).length
     const before = frames()
-    await eventually(() => expect(frames()).toBeGreaterThan(before + 60), 20_000)
+    await eventually(() => expect(frames()).toBeGreaterThan(before + 60), 120_000)
     slow.socket.resume()
     const counted = slow.all.filter(isFrame).length
     // It goes on with what is current, and was sent far fewer.
@@ -329,7 +329,7 @@ describe('a page that opens others without end', () => {
   it('gets no more than 50 tabs', async () => {
     const { session, read } = await openPage()
     await read('for (let count = 0; count < 60; count += 1) open("/other")')
-    await eventually(() => expect(session.tabs.length).toBe(50), 20_000)
+    await eventually(() => expect(session.tabs.length).toBe(50), 120_000)
     await eventually(() => expect(session.context.pages().length).toBe(50))
   })
 })

@@ -269,7 +269,7 @@ describe('a receiver that never answers', () => {
     const slow = await stage.register(agentId, hanging.url)
     for (let n = 0; n < 19; n += 1) await stage.register(agentId, `${url}/${n}`)
     for (let n = 0; n < events; n += 1) await stage.emit(agentId, 'source.ready', { sourceId: String(n) })
-    await eventually(() => expect(received).toHaveLength(19 * events), 60_000)
+    await eventually(() => expect(received).toHaveLength(19 * events), 120_000)
     expect(new Set(received.map(({ path, body }) => `${path} ${JSON.parse(body).data.source_id}`)).size).toBe(
       19 * events,
     )

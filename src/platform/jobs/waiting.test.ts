@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { scaled } from '#test/support/endurance.ts'
 import { setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
-import { processorTime } from '#test/support/processor-time.ts'
+import { threadTime } from '#test/support/processor-time.ts'
 import { addWaiting } from '#test/support/waiting-entries.ts'
 
 const waiting = scaled(100_000)
@@ -29,8 +29,8 @@ test('a job takes hardly more processor time beside many entries of its agent th
   for (const stage of [alone, beside]) await runJobs(stage)
   const times = { alone: Number.POSITIVE_INFINITY, beside: Number.POSITIVE_INFINITY }
   for (let round = 0; round < rounds; round += 1) {
-    times.alone = Math.min(times.alone, await processorTime(() => runJobs(alone)))
-    times.beside = Math.min(times.beside, await processorTime(() => runJobs(beside)))
+    times.alone = Math.min(times.alone, await threadTime(() => runJobs(alone)))
+    times.beside = Math.min(times.beside, await threadTime(() => runJobs(beside)))
   }
   expect(await beside.entries()).toHaveLength(waiting)
   expect(times.beside / times.alone).toBeLessThanOrEqual(1.5)

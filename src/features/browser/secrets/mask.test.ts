@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { processorTime } from '#test/support/processor-time.ts'
 import { createMask, hiddenValue, maskJson, maskWithin } from './mask.ts'
 
 const values = ['correct-horse-9', 'x y', '12', 'nfoo', 'type', '"quoted"', 'a'.repeat(300)]
@@ -28,11 +29,12 @@ it('masks JSON as its values', async () => {
   })
 })
 
-it('takes time in proportion to the text, whatever the values', () => {
+it('takes time in proportion to the text, whatever the values', async () => {
   const similar = Array.from({ length: 200 }, (_, n) => `${'a'.repeat(750 + n)}b`)
-  const began = performance.now()
-  expect(createMask(similar)(`${'a'.repeat(500_000)}b`)).toBe(`${'a'.repeat(499_051)}${hiddenValue}`)
-  expect(performance.now() - began).toBeLessThan(2000)
+  const spent = await processorTime(() =>
+    expect(createMask(similar)(`${'a'.repeat(500_000)}b`)).toBe(`${'a'.repeat(499_051)}${hiddenValue}`),
+  )
+  expect(spent).toBeLessThan(2000)
 })
 
 it('hides all of values that overlap', () => {

@@ -62,7 +62,7 @@ async function tryEverything(on: TestApp, host: string) {
   const page = await session.page()
   // Its load may never end: Chromium waits for a frame, which waits for a tab that is being opened.
   await page.goto(`${site.url}/?target=${host}:${canary.port}`, { waitUntil: 'commit' })
-  await eventually(() => expect(reports).toContain('all was tried'), 30_000)
+  await eventually(() => expect(reports).toContain('all was tried'), 120_000)
   return { ...canary, reports, session }
 }
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { scaled } from '#test/support/endurance.ts'
-import { processorTime } from '#test/support/processor-time.ts'
+import { threadTime } from '#test/support/processor-time.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
 import { jobOf } from '../lifecycle.service.ts'
 
@@ -73,8 +73,8 @@ it(`an execution takes hardly more processor time beside others of its workflow 
   await addWaiting(beside.app, beside.id)
   const times = { alone: Number.POSITIVE_INFINITY, beside: Number.POSITIVE_INFINITY }
   for (let round = 0; round < rounds; round += 1) {
-    times.alone = Math.min(times.alone, await processorTime(alone.run))
-    times.beside = Math.min(times.beside, await processorTime(beside.run))
+    times.alone = Math.min(times.alone, await threadTime(alone.run))
+    times.beside = Math.min(times.beside, await threadTime(beside.run))
   }
   expect(times.beside / times.alone).toBeLessThanOrEqual(1.5)
 })
