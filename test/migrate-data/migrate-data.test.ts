@@ -5,7 +5,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createSecretBox } from '#platform/encryption/secret-box.ts'
 import { checkEncryptionKey } from '#storage/encryption/check-encryption-key.ts'
 import { credentialContext } from '#storage/encryption/credential-context.ts'
+import { startChatModel, usualAnswer } from '../support/chat-model.ts'
 import { startProgram } from '../support/child-process.ts'
+import { openaiToolCall } from '../support/model-server.ts'
 import { createTestDatabase } from '../support/postgres/databases.ts'
 import { runProgram } from '../support/run-program.ts'
 import type { ServerProcess } from '../support/server-process.ts'
@@ -42,11 +44,12 @@ function sums(stdout: string): string[] {
   return stdout.split('\n').filter(line => line.includes('SHA-256'))
 }
 
-function startService(place: string) {
+function startService(place: string, more: Record<string, string> = {}) {
   const storage = place.startsWith('postgres')
     ? { dataDirectory: temporaryDirectory(), environment: { DATABASE_URL: place } }
     : { dataDirectory: place, environment: { DATABASE_URL: '' } }
-  const environment = { ...storage.environment, ENCRYPTION_KEY: keyText, OUTBOUND_ALLOW: '127.0.0.1' }
+  const shared = { ENCRYPTION_KEY: keyText, OUTBOUND_ALLOW: '127.0.0.1' }
+  const environment = { ...storage.environment, ...shared, ...more }
   return startServerProcess({ ...storage, environment })
 }
 
@@ -100,6 +103,40 @@ it.each(kinds)('sources are fetched from %s with the headers that they had', asy
     ['sk-tides', undefined],
     ['sk-tides', '"one"'],
   ])
+})
+
+it.each(kinds)('turns that wait for a person go on at %s', async kind => {
+  const [from, to] = await Promise.all([places.sqlite(), places[kind]()])
+  await using model = await startChatModel()
+  const agent = '/api/agents/default'
+  const before = await startService(from, model.environment)
+  const tool = { name: 'one', description: 'd', type: 'javascript', requiresApproval: 'always' }
+  await before.call('POST', `${agent}/tools`, { body: { ...tool, configuration: { code: 'return 1' } } })
+  model.next({ stream: openaiToolCall('one', {}) })
+  const sent = await before.call<{ userMessage: { conversationId: string } }>('POST', `${agent}/chat`, {
+    body: { content: 'Go', background: true },
+  })
+  const { conversationId } = sent.body.userMessage
+  const current = async (server: ServerProcess) =>
+    (
+      await server.call<{ turn: { status: string; waiting?: { approval_id: string } } | null }>(
+        'GET',
+        `${agent}/chat/conversations/${conversationId}/turn`,
+      )
+    ).body.turn
+  await vi.waitUntil(async () => (await current(before))?.status === 'waiting', { timeout: 60_000 })
+  const call = (await current(before))?.waiting?.approval_id
+  await before.stop()
+  expect((await migrate(from, to)).code).toBe(0)
+  await using after = await startService(to, model.environment)
+  const other = { content: 'And?', conversationId }
+  expect(await after.call('POST', `${agent}/chat`, { body: other })).toMatchObject({ status: 409 })
+  await after.call('POST', `${agent}/chat/approvals/${call}`, { body: {} })
+  await vi.waitUntil(async () => (await current(after)) === null, { timeout: 60_000 })
+  const list = await after.call('GET', `${agent}/chat?conversationId=${conversationId}`)
+  expect(list.body).toMatchObject({
+    messages: [{ content: 'Go' }, { content: usualAnswer, toolResults: [{ result: 1 }] }],
+  })
 })
 
 describe.each(kinds)('a copy on %s', kind => {

@@ -1,5 +1,6 @@
 import type { RawBuilder } from 'kysely'
 import { inTransaction } from '#platform/transactions/transaction.ts'
+import { waitingHolder } from '../tables/chat.ts'
 import type { CopiedTable } from '../tables/table-set.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Part, Row } from './digest.ts'
@@ -19,11 +20,14 @@ export interface TableRows {
 /** How rows of a source are changed in the copy. */
 export type Change = (row: Row) => Row
 
-/** Removes the leases of processes, which know nothing of the copy, and characters that the target cannot store. */
+/**
+ * Removes the leases of processes, which know nothing of the copy, and characters that the target cannot store. Turns that wait are
+ * held by no process, and wait in the copy, too.
+ */
 function changeFor(plan: CopiedTable, target: Pick<Catalogue, 'storesNul'>): Change {
   const released = Object.fromEntries((plan.released ?? []).map(column => [column, null]))
   const store = target.storesNul ? (row: Row) => row : withoutNul
-  return row => store({ ...row, ...released })
+  return row => store(row.lock_holder === waitingHolder ? row : { ...row, ...released })
 }
 
 function withoutNul(row: Row): Row {

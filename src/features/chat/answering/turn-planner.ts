@@ -11,6 +11,7 @@ import { nameTools } from '#models/tools/tool-name.ts'
 import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import { streamWithRetry } from '#models/transport/call-with-retry.ts'
 import type { Clock } from '#platform/clock.ts'
+import type { AppError } from '#platform/errors.ts'
 import { conflict, invalid } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
@@ -370,7 +371,10 @@ export function createTurnPlanner(needs: Dependencies) {
 
 export type TurnPlanner = ReturnType<typeof createTurnPlanner>
 
-/** Answers a question that is in no conversation: nothing of it is stored. Throws what ended the turn. */
+/**
+ * Answers a question that is in no conversation: nothing of it is stored. Throws what ended the turn, CONFLICT where a call needs
+ * the approval of a person.
+ */
 export async function answerAlone(
   planner: TurnPlanner,
   agent: AgentHandle,
@@ -379,8 +383,16 @@ export async function answerAlone(
 ): Promise<Pick<ChatMessage, 'content' | 'toolCalls' | 'toolResults' | 'metadata'>> {
   const { model, run } = await planner.plan(agent.agentId, options)
   const userMessage = { content, conversationId: '', sequence: 0, toolResults: null }
-  const { end, ...said } = await run({ agent, userMessage, isFirst: true }, () => {}, signal)
+  const { end, ...said } = await run({ agent, userMessage, isFirst: true }, () => {}, signal, { parks: true })
   signal.throwIfAborted()
+  if (end.kind === 'waiting') throw unheard(end.waits.name)
   if (end.kind === 'failed') throw end.error
   return { ...said, metadata: { model, ...(said.output !== undefined && { output: said.output }) } }
+}
+
+function unheard(tool: string): AppError {
+  return conflict(
+    `The call of ${tool} needs the approval of a person, for which only a turn of a conversation waits. It was not made. Set a ` +
+      'conversation_id, or have the tool need no approval.',
+  )
 }
