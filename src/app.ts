@@ -98,7 +98,7 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   // Features that are added later offer tools, too. Models see those for the sources first.
   const toolsOf = collectTools(() => new Set<Feature>([knowledge, sources, ...all]), recordTool)
   const usage = add(createUsage(infrastructure, access))
-  const chat = add(createChat(infrastructure, { ...agents, ...knowledge, ...usage, toolsOf }))
+  const chat = add(createChat(infrastructure, { ...agents, ...browser, ...knowledge, ...usage, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...payments, ...agents, ...knowledge, ...chat, toolsOf }))
   add(createOpenai(infrastructure, { ...access, ...agents, ...payments, ...knowledge, ...chat }))
   const eventNames = () => all.flatMap(({ events = {} }) => Object.keys(events))

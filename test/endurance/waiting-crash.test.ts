@@ -1,113 +1,146 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Question } from '../support/chat-model.ts'
 import type { MessageList } from '../support/chat-stage.ts'
 import { isFullEndurance, seededRandom } from '../support/endurance.ts'
-import { eventually } from '../support/eventually.ts'
 import { openaiText, openaiToolCall, startModelServer } from '../support/model-server.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { readTurn } from '../support/turn-reader.ts'
 
-const path = '/api/agents/default/chat'
-const rounds = isFullEndurance ? 20 : 2
-const atOnce = 5
-/** Within which the server is killed after the first decision, in milliseconds. */
-const longest = 250
+const agent = '/api/agents/default'
+const [rounds, atOnce] = isFullEndurance ? [20, 5] : [1, 4]
+/** Within which the server is killed once the turns of a round have begun, in milliseconds. */
+const longest = 4_000
+/** From a decision until the model is called again, in milliseconds. */
+const goesOnMs = isFullEndurance ? 2_000 : 10_000
+/** How often a person looks, in milliseconds. */
+const pauseMs = 50
 
-interface Accepted {
-  turn: { id: string; events: string }
-  userMessage: { conversationId: string }
+interface Current {
+  turn: { status: string; waiting?: { approval_id?: string; session_id?: string } } | null
 }
 
-/** One call, and an answer. */
-function modelOf(calls: Map<string, number>) {
-  return startModelServer(async ({ path: asked, body }) => {
-    if (asked.startsWith('/count/')) {
-      calls.set(asked, (calls.get(asked) ?? 0) + 1)
+const handedBack = 'has handed the browser back'
+const mayHaveRun = 'may have done its work'
+
+/** One takeover and one call that needs approval, each until it has an end; then an answer. */
+function modelOf(calls: Map<string, number>, asked: Map<string, number>) {
+  return startModelServer(async ({ path, body }) => {
+    if (path.startsWith('/count/')) {
+      calls.set(path, (calls.get(path) ?? 0) + 1)
       await delay(30)
       return { json: { counted: true } }
     }
-    if (!asked.endsWith('/chat/completions')) return { json: { data: [{ id: 'fake-model' }] } }
+    if (!path.endsWith('/chat/completions')) return { json: { data: [{ id: 'fake-model' }] } }
     const { messages } = body as Question
-    const turn = /Turn (\d+)/.exec(JSON.stringify(messages.findLast(({ role }) => role === 'user')))?.[1]
-    const isMade = messages.at(-1)?.role === 'tool'
-    return { stream: isMade ? openaiText(`Done ${turn}.`) : openaiToolCall('count', { turn }) }
+    const since = messages.slice(messages.findLastIndex(({ role }) => role === 'user'))
+    const turn = /Turn (\d+)/.exec(JSON.stringify(since[0]))?.[1] ?? ''
+    asked.set(turn, (asked.get(turn) ?? 0) + 1)
+    const made = JSON.stringify(since.flatMap(({ tool_calls = [] }) => tool_calls))
+    const results = since.filter(({ role }) => role === 'tool').map(({ content }) => String(content))
+    const steps = {
+      count: !made.includes('"count"') && openaiToolCall('count', { turn }),
+      ask:
+        !results.some(result => result.includes(handedBack)) &&
+        openaiToolCall('browser_ask_person', { reason: `Please, ${results.length}` }),
+    }
+    const [first, second] = Number(turn) % 2 === 0 ? [steps.ask, steps.count] : [steps.count, steps.ask]
+    return { stream: first || second || openaiText(`Done ${turn}.`) }
   })
 }
 
-describe('kill -9 around the decision on a call', () => {
-  it(`loses no turn, and makes no call twice (${rounds * atOnce} times)`, async () => {
-    const calls = new Map<string, number>()
-    await using model = await modelOf(calls)
-    const dataDirectory = temporaryDirectory()
-    const random = seededRandom(20_261_128)
-    const environment = {
-      ...{ OPENAI_COMPATIBLE_BASE_URL: model.url, DEFAULT_PROVIDER: 'openai-compatible' },
-      ...{ DEFAULT_MODEL: 'fake-model', OUTBOUND_ALLOW: '127.0.0.1', RATE_LIMIT_GENERAL: '0' },
-    }
-    const start = () => startServerProcess({ dataDirectory, environment })
-    let server: ServerProcess = await start()
-    await server.call('POST', '/api/agents/default/tools', {
-      body: {
-        ...{ name: 'count', description: 'Counts.', type: 'http', requiresApproval: 'always' },
-        configuration: {
-          ...{ method: 'POST', url: `${model.url}/count/{turn}` },
-          parameters: { type: 'object', properties: { turn: { type: 'string' } } },
-        },
+it(`kill -9 while turns wait for approvals and in browsers loses none, and does nothing twice (${rounds * atOnce} turns)`, async () => {
+  const calls = new Map<string, number>()
+  const asked = new Map<string, number>()
+  await using model = await modelOf(calls, asked)
+  const dataDirectory = temporaryDirectory()
+  const random = seededRandom(20_261_128)
+  const environment = {
+    ...{ OPENAI_COMPATIBLE_BASE_URL: model.url, DEFAULT_PROVIDER: 'openai-compatible' },
+    ...{ DEFAULT_MODEL: 'fake-model', OUTBOUND_ALLOW: '127.0.0.1', CHAT_MAX_ITERATIONS: '20' },
+    ...{ RATE_LIMIT_GENERAL: '0', RATE_LIMIT_CHAT: '0', RATE_LIMIT_BROWSER: '0' },
+  }
+  const start = () => startServerProcess({ dataDirectory, environment })
+  let server: ServerProcess = await start()
+  let kills = 0
+  await server.call('PUT', `${agent}/settings`, { body: { browser_tools: true } })
+  await server.call('POST', `${agent}/tools`, {
+    body: {
+      ...{ name: 'count', description: 'Counts.', type: 'http', requiresApproval: 'always' },
+      configuration: {
+        ...{ method: 'POST', url: `${model.url}/count/{turn}` },
+        parameters: { type: 'object', properties: { turn: { type: 'string' } } },
       },
-    })
-    let lost = 0
-
-    async function begin(turn: number) {
-      const { body } = await server.call<Accepted>('POST', path, {
-        body: { content: `Turn ${turn}`, autoRag: false, background: true },
-      })
-      const { conversationId } = body.userMessage
-      let call = ''
-      await eventually(async () => {
-        const at = `${path}/approvals?status=pending&conversationId=${conversationId}`
-        const { approvals } = (await server.call<{ approvals: { toolCallId: string }[] }>('GET', at)).body
-        expect(approvals).toHaveLength(1)
-        call = approvals[0]?.toolCallId ?? ''
-      })
-      const decide = () => server.call('POST', `${path}/approvals/${call}`, { body: {} }).catch(() => {})
-      async function end(): Promise<void> {
-        // A decision that was lost with the server is made again; one that was stored is refused.
-        await decide()
-        const { events } = await readTurn(() => `${server.url}${body.turn.events}`)
-        expect(events.at(-1)).toMatchObject({ type: 'message_complete', assistantMessageId: body.turn.id })
-        const { messages } = (
-          await server.call<MessageList>('GET', `${path}?conversationId=${conversationId}`)
-        ).body
-        const answer = messages.at(-1)
-        expect(answer).toMatchObject({ content: `Done ${turn}.` })
-        expect(answer?.metadata).not.toHaveProperty('waiting')
-        const [result] = answer?.toolResults ?? []
-        const isLost = result?.error?.includes('may have done its work') ?? false
-        expect(isLost || result?.error === undefined).toBe(true)
-        if (isLost) lost += 1
-        else expect(calls.get(`/count/${turn}`)).toBe(1)
-      }
-      return { decide, end }
-    }
-
-    for (let round = 0; round < rounds; round += 1) {
-      const turns = []
-      for (let n = 1; n <= atOnce; n += 1) turns.push(await begin(round * atOnce + n))
-      const decided = turns.map(async ({ decide }) => {
-        await delay(random() * longest)
-        await decide()
-      })
-      await delay(random() * longest)
-      await server.kill()
-      await Promise.all(decided)
-      server = await start()
-      for (const { end } of turns) await end()
-    }
-    await server[Symbol.asyncDispose]()
-    expect(Math.max(...calls.values())).toBe(1)
-    expect(calls.size + lost).toBeGreaterThanOrEqual(rounds * atOnce)
+    },
   })
+
+  /** As a client does whose server comes back. */
+  async function call<Body>(method: string, path: string, body?: object): Promise<Body> {
+    for (;;) {
+      const answer = await server.call<Body>(method, path, { body }).catch(() => undefined)
+      if (answer !== undefined && answer.status < 500) return answer.body
+      await delay(pauseMs)
+    }
+  }
+
+  const slowest = { ms: 0 }
+  /** Does for a turn what it waits for; undefined if it waits for nothing now. */
+  async function decide(turn: string, conversationId: string) {
+    const at = `${agent}/chat/conversations/${conversationId}/turn`
+    const { turn: current } = await call<Current>('GET', at)
+    if (current === null) return 'ended'
+    const { approval_id, session_id } = current.waiting ?? {}
+    if (current.status !== 'waiting') return 'running'
+    await delay(random() * 500)
+    const before = { asked: asked.get(turn) ?? 0, kills, at: performance.now() }
+    if (approval_id) await call('POST', `${agent}/chat/approvals/${approval_id}`, {})
+    else await call('POST', `${agent}/browser/${session_id}/takeover/end`, {})
+    while (kills === before.kills && (asked.get(turn) ?? 0) === before.asked) {
+      const ms = performance.now() - before.at
+      if (ms > 3 * goesOnMs) throw new Error(`turn ${turn} does not go on`)
+      await delay(pauseMs)
+    }
+    if (kills === before.kills) slowest.ms = Math.max(slowest.ms, performance.now() - before.at)
+    return 'decided'
+  }
+
+  let lost = 0
+  async function take(turn: string): Promise<void> {
+    const { userMessage, turn: begun } = await call<{
+      turn: { id: string; events: string }
+      userMessage: { conversationId: string }
+    }>('POST', `${agent}/chat`, {
+      ...{ content: `Turn ${turn}`, autoRag: false, background: true, clientMessageId: turn },
+    })
+    const { conversationId } = userMessage
+    while ((await decide(turn, conversationId)) !== 'ended') await delay(pauseMs)
+    const { events } = await readTurn(() => `${server.url}${begun.events}`)
+    expect(events.at(-1)).toMatchObject({ type: 'message_complete', assistantMessageId: begun.id })
+    const list = await call<MessageList>('GET', `${agent}/chat?conversationId=${conversationId}`)
+    const answer = list.messages.at(-1)
+    expect(answer).toMatchObject({ id: begun.id, content: `Done ${turn}.` })
+    expect(answer?.metadata).not.toHaveProperty('waiting')
+    const results = answer?.toolResults ?? []
+    expect(results.filter(({ result }) => String(result).includes(handedBack))).toHaveLength(1)
+    const counts = results.filter(({ name }) => name === 'count')
+    expect(counts).toHaveLength(1)
+    if (counts[0]?.error === undefined) expect(calls.get(`/count/${turn}`)).toBe(1)
+    else expect(counts[0].error).toContain(mayHaveRun)
+    if (counts[0]?.error !== undefined) lost += 1
+  }
+
+  for (let round = 0; round < rounds; round += 1) {
+    const turns = Array.from({ length: atOnce }, (_, n) => take(String(round * atOnce + n)))
+    await delay(random() * longest)
+    kills += 1
+    await server.kill()
+    server = await start()
+    await Promise.all(turns)
+  }
+  await server[Symbol.asyncDispose]()
+  expect(Math.max(...calls.values())).toBe(1)
+  expect(calls.size + lost).toBeGreaterThanOrEqual(rounds * atOnce)
+  expect(slowest.ms).toBeLessThan(goesOnMs)
 })

@@ -1,10 +1,10 @@
 /** Turns that one process runs, as others see them. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { ChatModel } from '../support/chat-model.ts'
 import { heldStream, startChatModel } from '../support/chat-model.ts'
 import type { MessageList } from '../support/chat-stage.ts'
 import { scaled, seededRandom } from '../support/endurance.ts'
-import { openaiText } from '../support/model-server.ts'
+import { openaiText, openaiToolCall } from '../support/model-server.ts'
 import { openStream } from '../support/open-stream.ts'
 import type { ReplicaSet } from '../support/replica-set.ts'
 import { startReplicas } from '../support/replica-set.ts'
@@ -25,7 +25,7 @@ let replicas: ReplicaSet
 beforeAll(async () => {
   model = await startChatModel()
   const environment = { ...model.environment, DEV_USER: 'dev@example.com', ...limits }
-  replicas = await startReplicas(2, environment)
+  replicas = await startReplicas(2, (_index, url) => ({ ...environment, REPLICA_URL: url }))
 })
 
 afterAll(async () => {
@@ -84,6 +84,42 @@ it(`in the background are read at any of them, by readers that are cut anywhere 
     expect(ids).toEqual(events.map((_, index) => `${accepted.turn.id}.${index + 1}`))
     expect(events.filter(({ type }) => type === 'message_complete')).toHaveLength(1)
   }
+})
+
+it.each([
+  ['an approval', 'one', 0],
+  ['an approval', 'one', 1],
+  ['a person in their browser', 'browser_ask_person', 0],
+  ['a person in their browser', 'browser_ask_person', 1],
+])('that wait for %s go on (%s at %i)', async (_, tool, index) => {
+  const agent = chat.replace('/chat', '')
+  const configuration = { code: 'return 1' }
+  const one = { name: 'one', description: 'd', type: 'javascript', requiresApproval: 'always', configuration }
+  await replicas.any().call('POST', `${agent}/tools`, { body: one })
+  await replicas.any().call('PUT', `${agent}/settings`, { body: { browser_tools: true } })
+  model.next(
+    { stream: openaiToolCall(tool, tool === 'one' ? {} : { reason: 'Sign in' }) },
+    { stream: openaiText('Done.') },
+  )
+  const accepted = await begin(0, 'Go')
+  const path = `${chat}/conversations/${accepted.userMessage.conversationId}/turn`
+  const waits = await vi.waitUntil(
+    async () => {
+      const { body } = await replicas.any().call<{ turn: { waiting?: Record<string, string> } }>('GET', path)
+      return body.turn.waiting
+    },
+    { timeout: 30_000 },
+  )
+  const decision = waits.session_id
+    ? `${agent}/browser/${waits.session_id}/takeover/end`
+    : `${chat}/approvals/${waits.approval_id}`
+  expect(await replicas.at(index).call('POST', decision, { body: {} })).toMatchObject({ status: 200 })
+  const { events } = await readTurn(() => `${replicas.any().url}${accepted.turn.events}`)
+  expect(events.at(-1)).toMatchObject({
+    type: 'message_complete',
+    toolResults: [{ result: expect.anything() }],
+  })
+  expect(await storedIn(accepted)).toBe('Done.')
 })
 
 it('in the background go on at another when theirs is killed', async () => {

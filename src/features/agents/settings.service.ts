@@ -135,6 +135,11 @@ export function temperatureOf(stored: StoredSettings): number {
   return stored.llm_temperature ?? defaultTemperature
 }
 
+/** How long a turn waits for a person, in seconds. */
+export function waitSecondsOf({ approval_timeout = 86_400 }: StoredSettings): number {
+  return approval_timeout
+}
+
 export type SettingsService = ReturnType<typeof createSettingsService>
 
 function isCredential(name: string): name is CredentialName {

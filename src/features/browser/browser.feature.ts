@@ -29,7 +29,6 @@ import { createHeldSessions } from './sessions/held-sessions.ts'
 import { createHolderOf, passToHolder } from './sessions/pass-to-holder.ts'
 import { createPlaces } from './sessions/places.ts'
 import { agentOfSession } from './sessions/session-id.ts'
-import { isOpen } from './sessions/session-status.ts'
 import { registerTakeoverRoutes } from './takeovers/takeovers.routes.ts'
 import { createTakeovers } from './takeovers/takeovers.service.ts'
 import { createBrowserTools } from './tools/browser-tools.ts'
@@ -37,6 +36,8 @@ import { createBrowserTools } from './tools/browser-tools.ts'
 export interface BrowserFeature extends Feature {
   browser: BrowserService
   renderPage: RenderPage
+  /** Whether there is still a browser behind a session, in any process. */
+  isBrowserOpen: BrowserService['isOpen']
 }
 
 /** Browsers that agents drive. */
@@ -78,13 +79,13 @@ export function createBrowser(
     const agentId = agentOfSession(sessionId) ?? ''
     // Else a database would be made for an agent that has been deleted.
     await settingsOf(agentId)
-    const { status } = await agentDatabases.use(agentId, agent => browser.get(agent, sessionId))
-    return isOpen(status)
+    return await agentDatabases.use(agentId, agent => browser.isOpen(agent, sessionId))
   }
   const holderOf = createHolderOf({ held, agentDatabases, settingsOf, instanceId, clock })
   const offerTools = createBrowserTools({ browser, actions, takeovers, settingsOf })
   return {
     browser,
+    isBrowserOpen: browser.isOpen,
     renderPage: createPageRenderer({ browsers, connect, clock }),
     tools: (agent, _taken, turn) => offerTools(agent, turn),
     routes(app) {

@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { AppError, conflict, notFound } from '#platform/errors.ts'
+import { AppError, conflict, required } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import type { Ids } from '#platform/ids.ts'
 import { createForwardProxy } from '#platform/outbound/forward-proxy.ts'
@@ -66,13 +66,13 @@ export function createBrowserService(needs: Dependencies) {
     }
   }
 
-  async function require(agent: AgentHandle, id: string): Promise<SessionRecord> {
+  async function find(agent: AgentHandle, id: string): Promise<SessionRecord | undefined> {
     await held.renewAll(agent.agentId)
     await endLostSessions(agent.db, instanceId, timestamp(clock))
-    const found = await findSession(agent.db, id)
-    if (found === undefined) throw notFound('Browser session')
-    return found
+    return await findSession(agent.db, id)
   }
+
+  const require = async (agent: AgentHandle, id: string) => required(await find(agent, id), 'Browser session')
 
   const kept = createKeptSessions(create, held)
 
@@ -87,6 +87,10 @@ export function createBrowserService(needs: Dependencies) {
     },
 
     get: require,
+
+    /** Whether there is a browser behind the session, in any process. */
+    isOpen: async (agent: AgentHandle, id: string): Promise<boolean> =>
+      isOpen((await find(agent, id))?.status ?? 'closed'),
 
     /** What acts on the session. @throws AppError NOT_FOUND if there is none, CONFLICT if it has ended */
     async open(agent: AgentHandle, id: string): Promise<BrowserSession> {

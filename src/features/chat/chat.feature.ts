@@ -38,6 +38,7 @@ import type { ChatFiles } from './files/chat-files.service.ts'
 import { createChatFiles, createRemoveUnusedJob, removeUnusedJobName } from './files/chat-files.service.ts'
 import { createConversationDocuments } from './files/conversation-documents.ts'
 import { responseFormatSchema } from './form/response-format.ts'
+import { createHeldWaits } from './held-waits.ts'
 import { createConversationImport } from './import-conversation.ts'
 import { createSlowLists } from './message-list.ts'
 import type { Asker } from './reach.ts'
@@ -91,15 +92,17 @@ interface Peers
   knowledge: KnowledgeService
   attached: Attached
   toolsOf: ToolsOf
+  /** Whether there is still a browser behind a session, in any process. */
+  isBrowserOpen(agent: AgentHandle, sessionId: string): Promise<boolean>
 }
 
 /** Conversations with agents. */
 export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFeature {
   const { models, configuration, instanceId, transact, changes, clock, log } = infrastructure
-  const { settings, knowledge, attached, usage, callerSignal, stillPermitted, toolsOf } = peers
+  const { settings, attached, callerSignal, stillPermitted, isBrowserOpen, toolsOf } = peers
   const lock = createConversationLock({ clock, holder: instanceId, leaseMs: configuration.leaseMs })
+  const waiting = createWaiting({ lock, isBrowserOpen, transact, clock })
   const slowLists = createSlowLists(infrastructure.searchWorkers)
-  const waiting = createWaiting({ lock, transact, clock })
   const conversations = createConversationsService({ lock, slowLists, transact })
   const { maxConversations, maxUploadBytes, chatMaxIterations: maxIterations } = configuration
   const files = createChatFiles({ ...infrastructure, maxUploadBytes })
@@ -107,19 +110,17 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   const starts = createConversationStarts({ ...infrastructure, lock, maxConversations, settingsOf })
   const importConversation = createConversationImport({ ...infrastructure, starts })
   const documents = createConversationDocuments({ attached, log })
-  const planner = createTurnPlanner({
-    ...infrastructure,
-    ...{ settings, knowledge, documents, usage, toolsOf, maxIterations },
-  })
+  const planner = createTurnPlanner({ ...infrastructure, ...peers, documents, maxIterations })
   const questions = createQuestions({ ...infrastructure, planner, starts, lock, files, waiting })
   const store = createAnswerStore({ lock, transact })
   const running = createRunning()
   const giveTitle = createTitles({ ...infrastructure, planner, running })
-  const answering = createAnswering({ store, running, giveTitle, clock, log })
+  const stopping = new AbortController()
+  const holdWait = createHeldWaits({ ...infrastructure, waiting, running, stopping: stopping.signal })
+  const answering = createAnswering({ store, running, holdWait, giveTitle, clock, log })
   const background = createBackgroundTurns({ ...infrastructure, waiting, lock, starts })
   const turns = createTurnsService({ running, changes, background, clock })
   const beginning = { waiting, questions, answering, lock, stillPermitted }
-  const stopping = new AbortController()
   const events = createTurnEvents({ changes, callerSignal, stopping: stopping.signal })
   const answerOnce = createAnswerOnce({ ...infrastructure, waiting, conversations, questions, answering })
   const statusOf = async (agentId: string) => (await settings.profileOf(agentId)).status

@@ -87,12 +87,21 @@ export function createConversationLock({ clock, holder, leaseMs }: Dependencies)
 export type ConversationLock = ReturnType<typeof createConversationLock>
 
 function conversationWaiting({ id, waiting }: WaitingTurn): AppError {
-  const { approval_id, tool, why, until } = waiting
+  const { approval_id, session_id, tool, why, until } = waiting
+  const what =
+    session_id === undefined
+      ? `for a decision on a call of ${tool}. Decide on it at chat/approvals/${approval_id}`
+      : `for a person who takes over its browser session. Hand it back at browser/${session_id}/takeover/end`
   return new AppError(
     'CONVERSATION_WAITING',
-    `This conversation waits until ${until} for a decision on a call of ${tool}. Decide on it at chat/approvals/${approval_id}, or ` +
-      'send the message with `cancel_waiting: true`, which refuses the call.',
-    { details: { turn_id: id, approval_id, tool, why, until } },
+    `This conversation waits until ${until} ${what}, or send the message with \`cancel_waiting: true\`, which refuses the call.`,
+    {
+      details: {
+        turn_id: id,
+        ...(session_id === undefined ? { approval_id } : { session_id }),
+        ...{ tool, why, until },
+      },
+    },
   )
 }
 

@@ -36,7 +36,11 @@ const turnEvents = [
     session_id: Type.String(),
     reason: Type.String(),
     expires_at: Type.String({ format: 'date-time' }),
-    takeover_url: orNull(Type.String({ description: 'Null if the caller may only chat.' })),
+    takeover_url: orNull(
+      Type.String({
+        description: 'Null if the caller may only chat, and in the background: see GET takeover.',
+      }),
+    ),
   }),
   event('tool_result', 'ToolSuccessEvent', {
     ...call,

@@ -16,11 +16,14 @@ export type TurnStatus = 'queued' | 'running' | 'stopping' | 'waiting' | 'ended'
 
 /** What a turn waits for, as its row has it. */
 export interface Waiting {
+  /** Of the call, whether it is for approval or in a browser. */
   approval_id: string
+  /** The browser session that a person is to take over; without one it waits for approval. */
+  session_id?: string
   tool: string
   arguments: Record<string, unknown>
   rule: WaitingCall['rule']
-  /** The rule as a sentence. */
+  /** The rule as a sentence, or what the person is to do. */
   why: string
   approvers: WaitingCall['approvers']
   tool_version: string

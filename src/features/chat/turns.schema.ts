@@ -8,14 +8,19 @@ const id = Type.String()
 /** What a turn waits for. */
 export const waitingSchema = Type.Object(
   {
-    approval_id: Type.String({ description: 'Decide at chat/approvals/{approval_id}.' }),
+    approval_id: Type.Optional(
+      Type.String({ description: 'Decide at chat/approvals/{approval_id}. Absent for a browser.' }),
+    ),
+    session_id: Type.Optional(
+      Type.String({ description: 'A person is to take over this browser session, and to hand it back.' }),
+    ),
     tool: Type.String(),
     arguments: Type.Record(Type.String(), Type.Unknown()),
-    rule: Type.Enum(['always', 'tainted'], {
+    rule: Type.Enum(['always', 'tainted', 'browser'], {
       description:
-        '`always`: each call of the tool is decided on; `tainted`: those after text from outsiders.',
+        '`always`: each call of the tool is decided on; `tainted`: those after text from outsiders; `browser`: a person is needed in the browser.',
     }),
-    why: Type.String({ description: 'The rule as a sentence.' }),
+    why: Type.String({ description: 'The rule as a sentence, or what the person is to do.' }),
     approvers: approversSchema,
     until: Type.String({ format: 'date-time', description: 'Without a decision, the turn ends then.' }),
   },

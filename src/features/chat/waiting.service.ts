@@ -3,6 +3,7 @@ import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, conflict } from '#platform/errors.ts'
 import type { JobHandler, NewJob, Outbox, Transact } from '#platform/jobs/jobs.ts'
+import { JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { RecordedEnd } from './answering/question.ts'
@@ -33,6 +34,9 @@ export const expireJobName = 'turn.expire'
 /** Until a decision counts as lost that nothing has gone on with, in milliseconds: its schedule or workflow is gone. */
 const abandonedMs = 24 * 3_600_000
 
+/** Until it is looked again whether a browser is still there that a turn waits in, in milliseconds. */
+const lookMs = 3_000
+
 const refused = 'A person has refused this call.'
 const overtaken = 'This call was refused: a new message came instead of a decision.'
 const stopped = 'This call was not made: the turn was stopped while it waited.'
@@ -58,8 +62,13 @@ export interface Parked {
   resume: NewJob & { key: string }
 }
 
+/** How a wait in a browser has ended. */
+export type Settled = { result: string } | { error: string } | 'expired'
+
 interface Dependencies {
   lock: ConversationLock
+  /** Whether there is still a browser behind a session, in any process. */
+  isBrowserOpen(agent: AgentHandle, sessionId: string): Promise<boolean>
   transact: Transact<ChatEvents>
   clock: Clock
 }
@@ -73,6 +82,12 @@ async function again({ outbox }: Change, next: NewJob & { key: string }): Promis
   await outbox.add(next)
 }
 
+/** When to look whether a turn has to go on without a person: at the end of its time, or when its browser may be gone. */
+function lookAt({ session_id, until }: Waiting, clock: Clock): number {
+  const end = Date.parse(until)
+  return session_id === undefined ? end : Math.min(end, clock.now() + lookMs)
+}
+
 /** Turns that begin to wait, and that go on. */
 function createParking({ clock }: Pick<Dependencies, 'clock'>) {
   /** Returns what the turn waits for. */
@@ -83,21 +98,24 @@ function createParking({ clock }: Pick<Dependencies, 'clock'>) {
   ): Promise<Waiting> {
     const since = timestamp(clock)
     const until = new Date(clock.now() + timeout * 1000).toISOString()
-    const { id: approval_id, name: tool, toolVersion: tool_version, rule, approvers } = call
-    const why = sentences[rule]
-    const shown = { approval_id, tool, arguments: call.arguments, rule, why, approvers, until }
-    const waiting: Waiting = { ...shown, tool_version, since, resume }
+    const { id: approval_id, name: tool, toolVersion: tool_version, rule, approvers, inBrowser } = call
+    const { arguments: given } = call
+    const why = inBrowser?.reason ?? sentences[rule]
+    const shown = { approval_id, tool, arguments: given, rule, why, approvers, until }
+    const session = inBrowser && { session_id: inBrowser.session_id }
+    const waiting: Waiting = { ...shown, ...session, tool_version, since, resume }
     await putWaiting(transaction, {
       ...{ ...row, status: 'waiting', run: 0 },
       ...{ state: JSON.stringify(state), waiting: JSON.stringify(waiting) },
       ...{ created_at: since, started_at: since, ended_at: null },
     })
+    await again({ transaction, outbox }, jobOf(row.id, lookAt(waiting, clock)))
+    if (inBrowser) return waiting
     const place = { conversation_id: row.conversation_id, message_id: row.id }
     await requestApproval(transaction, { ...place, call, at: since })
-    await again({ transaction, outbox }, jobOf(row.id, Date.parse(until)))
     await outbox.emit('approval.requested', {
       ...{ agent_id: agentId, ...place, turn_id: row.id, tool_call_id: approval_id, tool },
-      ...{ arguments: call.arguments, approval: why, expires_at: until },
+      ...{ arguments: given, approval: why, expires_at: until },
     })
     return waiting
   }
@@ -157,7 +175,8 @@ function createEnds({ lock, clock }: Pick<Dependencies, 'lock' | 'clock'>) {
   /** Ends the turn, and keeps what was said. False if it no longer waits. */
   async function end(change: Change, row: TurnRow, how: WaitEnd): Promise<boolean> {
     const { transaction, outbox } = change
-    const { approval_id, resume: next } = waitingOf(row)
+    const waiting = waitingOf(row)
+    const { resume: next } = waiting
     const message = messages[how]
     const error = { code: 'CONFLICT' as const, message }
     const at = timestamp(clock)
@@ -170,7 +189,7 @@ function createEnds({ lock, clock }: Pick<Dependencies, 'lock' | 'clock'>) {
     const held = { conversationId: row.conversation_id, token: row.lock_token ?? 0 }
     await lock.release(transaction, held)
     const said = await findMessage(transaction, row.id)
-    const answer = said && endedMessage(said, approval_id, message, how)
+    const answer = said && endedMessage(said, waiting, message, how)
     if (answer) await putMessage(transaction, answer)
     await outbox.cancel(jobOf(row.id, 0).key)
     if (next.name !== turnJob(row.id).name) await again(change, next)
@@ -213,27 +232,52 @@ function completionOf({ id: assistantMessageId, toolCalls, toolResults }: ChatMe
 
 /** Turns that wait for a decision: parked, decided on, and ended without. All but the job is within transactions of others. */
 export function createWaiting(needs: Dependencies) {
-  const { transact, clock } = needs
+  const { isBrowserOpen, transact, clock } = needs
   const { resume, ...parking } = createParking(needs)
   const ends = createEnds(needs)
   const { end } = ends
+
+  async function expire(change: Change, row: TurnRow): Promise<void> {
+    await settleApprovals(change.transaction, row.id, timestamp(clock))
+    await resume(change, row, { error: expiryOf(waitingOf(row)), ends: true })
+  }
+
+  /** Gives a call that waits in a browser its result, and has the turn go on; does nothing if it no longer waits. */
+  const settle = (agent: AgentHandle, turnId: string, callId: string, settled: Settled): Promise<void> =>
+    transact(agent, async (transaction, outbox) => {
+      const row = await findTurn(transaction, turnId)
+      if (row?.status !== 'waiting' || waitingOf(row).approval_id !== callId) return
+      const change = { transaction, outbox }
+      await (settled === 'expired' ? expire(change, row) : resume(change, row, settled))
+    })
+
+  /** False for a turn that waits for approval, and at the end of the time. Throws JobYields while there is a browser. */
+  async function isBrowserLost(agent: AgentHandle, waiting: Waiting): Promise<boolean> {
+    const { session_id, until } = waiting
+    if (session_id === undefined || clock.now() >= Date.parse(until)) return false
+    if (await isBrowserOpen(agent, session_id)) throw new JobYields({ until: lookAt(waiting, clock) })
+    return true
+  }
+
   return {
     ...parking,
     ...ends,
 
-    /** Ends a wait whose time is over, or a turn that nothing has gone on with after its decision. */
+    settle,
+
+    /** Ends a wait whose time is over or whose browser is gone, or a turn that nothing has gone on with after its decision. */
     expireJob: {
       lane: 'timers',
       async run({ agent, payload }) {
+        const id = String(payload)
+        const found = await findTurn(agent.db, id)
+        if (found?.status === 'waiting' && (await isBrowserLost(agent, waitingOf(found))))
+          return await settle(agent, id, waitingOf(found).approval_id, { error: browserLost })
         await transact(agent, async (transaction, outbox) => {
           const change = { transaction, outbox }
-          const row = await findTurn(transaction, String(payload))
+          const row = await findTurn(transaction, id)
           if (row?.status === 'running') await end(change, row, 'abandoned')
-          if (row?.status !== 'waiting') return
-          const { tool, until } = waitingOf(row)
-          const error = `Nobody decided on the call of ${tool} until ${until}, so it was not made and the answer ended there.`
-          await settleApprovals(transaction, row.id, timestamp(clock))
-          await resume(change, row, { error, ends: true })
+          if (row?.status === 'waiting') await expire(change, row)
         })
       },
     } satisfies JobHandler<AgentHandle>,
@@ -263,23 +307,45 @@ const sentences: Record<WaitingCall['rule'], string> = {
   always: 'The tool is set so that a person agrees to each call.',
   tainted:
     'The tool needs the approval of a person, because this conversation holds text from documents, pages, tools or outsiders.',
+  browser: 'A person is needed in the browser.',
+}
+
+/** For the model. */
+const browserLost =
+  'The browser session has ended with its process while a person was asked to take it over, so what they did there is lost. Open the ' +
+  'page again and ask once more, or say that a person is needed.'
+
+function expiryOf({ session_id, tool, until }: Waiting): string {
+  return session_id === undefined
+    ? `Nobody decided on the call of ${tool} until ${until}, so it was not made and the answer ended there.`
+    : `Nobody took the browser over and handed it back until ${until}, so the answer ended there.`
 }
 
 export const waitKey = (turnId: string) => `turn-wait:${turnId}`
 
 /** As people and readers see it. */
-export function shownWaiting({ tool_version: _, since: _since, resume: _resume, ...shown }: Waiting) {
-  return shown
+export function shownWaiting({
+  approval_id,
+  tool_version: _,
+  since: _since,
+  resume: _resume,
+  ...shown
+}: Waiting) {
+  return shown.session_id === undefined ? { ...shown, approval_id } : shown
 }
 
 /** For the waiting call, in the stored answer. */
 export const waitsForPerson = 'This call waits for the approval of a person. It was not made yet.'
 
-function endedMessage(message: ChatMessage, callId: string, error: string, how: WaitEnd): ChatMessage {
-  const toolResults = message.toolResults?.map(result =>
-    result.toolCallId === callId ? { toolCallId: callId, name: result.name, error } : result,
-  )
+function endedMessage(
+  message: ChatMessage,
+  { approval_id: toolCallId, tool: name }: Waiting,
+  error: string,
+  how: WaitEnd,
+): ChatMessage {
+  const others = message.toolResults?.filter(result => result.toolCallId !== toolCallId) ?? []
+  const toolResults = [...others, { toolCallId, name, error }]
   const { waiting: _, ...metadata } = message.metadata ?? {}
   const ended = how === 'stopped' ? { stopped: true } : { error }
-  return { ...message, toolResults: toolResults ?? null, metadata: { ...metadata, ...ended } }
+  return { ...message, toolResults, metadata: { ...metadata, ...ended } }
 }

@@ -6,6 +6,8 @@ export interface ToolTurn {
   conversationId: string | undefined
   /** Its caller may chat and no more. */
   isOutsider: boolean
+  /** Seconds that it may be parked while a call waits for a person, which throws CallWaits; absent where the call waits itself. */
+  waitSeconds?: number | undefined
   /** Searches the documents that people sent in the conversation; absent where there are none. */
   searchFiles?:
     | ((query: string, limit: number, signal: AbortSignal) => Promise<SearchedPassage[]>)
@@ -27,3 +29,25 @@ export type ToolEvent =
       expires_at: string
       takeover_url: string | null
     }
+
+/** A person has to do something in a browser session before a call can end. */
+export interface PersonWait {
+  session_id: string
+  /** For the person. */
+  reason: string
+  /**
+   * The result of the call, once the person is done; to be called once, in this process. An abort withdraws the request.
+   * Throws APPROVAL_EXPIRED if no person came in time.
+   */
+  result(signal: AbortSignal): Promise<string>
+}
+
+/** Thrown by a call whose turn is to be parked meanwhile. */
+export class CallWaits extends Error {
+  readonly wait: PersonWait
+
+  constructor(wait: PersonWait) {
+    super('the call waits for a person')
+    this.wait = wait
+  }
+}

@@ -4,7 +4,7 @@ import { useRef } from 'react'
 import { query, useChange } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
 import { useAgent } from '#console/shell/agent.tsx'
-import { Button } from '#console/ui/button.tsx'
+import { Button, LinkButton } from '#console/ui/button.tsx'
 import { CodeBlock } from '#console/ui/code.tsx'
 import { Problem } from '#console/ui/empty.tsx'
 import { Time } from '#console/ui/time.tsx'
@@ -28,8 +28,27 @@ export default function ApprovalPart({ toolCallId }: { toolCallId: string }) {
 
 /** The call that a turn waits with. */
 export function WaitingCall({ waits }: { waits: Waiting }) {
-  const { approval_id: id, tool: name, arguments: given } = waits
-  return <ApprovalButtons call={{ id, name, arguments: given }} waits={waits} isReady />
+  const { approval_id: id, session_id, tool: name, arguments: given } = waits
+  if (id !== undefined) return <ApprovalButtons call={{ id, name, arguments: given }} waits={waits} isReady />
+  return session_id === undefined ? null : <WaitingBrowser sessionId={session_id} {...waits} />
+}
+
+function WaitingBrowser({ sessionId, why, until }: Pick<Waiting, 'why' | 'until'> & { sessionId: string }) {
+  const t = useText(text)
+  const agent = useAgent()
+  return (
+    <div className="ask-person">
+      <p>{t.takeover(why)}</p>
+      <p className="hint">
+        {t.endsWithout} <Time at={until} />
+      </p>
+      <Decision mayDecide={agent.may('change')} isReady>
+        <LinkButton kind="primary" to={`${agent.home}/browsers/${encodeURIComponent(sessionId)}`}>
+          {t.openBrowser}
+        </LinkButton>
+      </Decision>
+    </div>
+  )
 }
 
 interface ApprovalProps {
@@ -59,7 +78,7 @@ export function ApprovalButtons({ call, waits, isReady }: ApprovalProps) {
   return (
     <div className="ask-person" ref={place}>
       <p>
-        <b>{t.approvalTitle(call.name)}</b> {t.why[waits?.rule ?? 'tainted']}
+        <b>{t.approvalTitle(call.name)}</b> {t.why[waits?.rule === 'always' ? 'always' : 'tainted']}
       </p>
       <CodeBlock label={`${t.arguments}: ${call.name}`} text={JSON.stringify(call.arguments, undefined, 2)} />
       {waits && (

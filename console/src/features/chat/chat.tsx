@@ -187,10 +187,10 @@ function Announcer({ drawn, waits }: AnnouncerProps) {
       setSaid(state === 'failed' ? `${t.failed}: ${error?.message}` : t.answered(words))
     }
   }, [drawn, t])
-  const tool = waits?.tool
+  const waiting = waits && (waits.rule === 'browser' ? t.takeover(waits.why) : t.waits(waits.tool))
   useEffect(() => {
-    if (tool !== undefined) setSaid(t.waits(tool))
-  }, [tool, t])
+    if (waiting !== undefined) setSaid(waiting)
+  }, [waiting])
   return (
     <p className="sr" role="status">
       {said}

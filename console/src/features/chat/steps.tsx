@@ -34,7 +34,7 @@ export function Steps({ steps, isOver, isParked = false }: StepsProps) {
       <ul className="tool-steps" aria-label={t.steps}>
         {steps.map(step => (
           <li key={step.call.id}>
-            <OneStep step={step} state={stateOf(step, isOver)} />
+            <OneStep step={step} state={stateOf(step, isOver && !isParked)} />
           </li>
         ))}
       </ul>

@@ -234,10 +234,10 @@ const lastTypes: readonly StreamEvent['type'][] = ['message_complete', 'error', 
 async function stillWaits(
   chat: string,
   conversationId: string,
-  { approval_id }: { approval_id: string },
+  { until }: { until: string },
 ): Promise<boolean> {
   const { turn } = await send(currentTurn(chat, conversationId), { isShown: false })
-  return turn?.waiting?.approval_id === approval_id
+  return turn?.waiting?.until === until
 }
 
 /** Of a turn that was begun elsewhere the question is shown as it is stored. */

@@ -18,6 +18,8 @@ interface Dependencies extends ChangeContext<BrowserEvents> {
 }
 
 const usualSeconds = 300
+/** Milliseconds; one that is set longer rings at once. */
+const longestTimer = 2 ** 31 - 1
 
 export interface RequestedTakeover {
   takeover: Takeover
@@ -99,12 +101,11 @@ export function createTakeovers(needs: Dependencies) {
 
     withdraw,
 
-    /** Adds to the time, up to an hour in all. */
+    /** Adds to the time, up to an hour in all, or to what was requested if that is longer. */
     extend(session: BrowserSession, seconds: number): void {
       const { takeover } = session
       if (takeover === undefined) return
-      const latest = takeover.requestedAt + maxSeconds * 1000
-      takeover.expiresAt = Math.min(takeover.expiresAt + seconds * 1000, latest)
+      takeover.expiresAt = Math.min(takeover.expiresAt + seconds * 1000, latestOf(takeover))
       endInTime(session, takeover)
       session.events.emit('takeover.changed')
     },
@@ -137,16 +138,24 @@ function createEnding({ held, clock }: Dependencies) {
   function endInTime(session: BrowserSession, takeover: Takeover): void {
     clearTimeout(timers.get(takeover))
     const expire = () => void end(session, { outcome: 'expired', note: null }).catch(() => {})
-    timers.set(takeover, setTimeout(expire, takeover.expiresAt - clock.now()).unref())
+    const ms = takeover.expiresAt - clock.now()
+    const isLong = ms > longestTimer
+    const look = isLong ? () => endInTime(session, takeover) : expire
+    timers.set(takeover, setTimeout(look, isLong ? longestTimer : ms).unref())
   }
 
   return { end, endInTime }
 }
 
+/** When it ends at the latest, whatever time a person adds. */
+function latestOf({ requestedAt, expiresAt }: Takeover): number {
+  return Math.max(requestedAt + maxSeconds * 1000, expiresAt)
+}
+
 /** The token outlives the time that a person may add; it permits nothing once the takeover has ended. */
 async function linkTo(links: LiveLinks, session: BrowserSession, takeover: Takeover): Promise<Link> {
   const grant = { sessionId: session.id, right: 'takeover', takeoverId: takeover.id } as const
-  const { url } = await links.make(grant, takeover.requestedAt + maxSeconds * 1000)
+  const { url } = await links.make(grant, latestOf(takeover))
   return { url, expires_at: timeOf(takeover.expiresAt) }
 }
 

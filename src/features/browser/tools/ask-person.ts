@@ -2,10 +2,12 @@ import { Type } from 'typebox'
 import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
 import type { ToolTurn } from '#models/tools/tool-turn.ts'
+import { CallWaits } from '#models/tools/tool-turn.ts'
+import { AppError } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { orAborted } from '../actions/within.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
-import type { Ending } from '../sessions/takeover.ts'
+import type { Ending, Takeover } from '../sessions/takeover.ts'
 import type { Takeovers } from '../takeovers/takeovers.service.ts'
 
 interface Dependencies {
@@ -25,21 +27,34 @@ const schema = Type.Object({
 })
 
 /** Has a model wait for a person who does what only a person may. The link goes to the caller of the chat, never to the model. */
-export function createAskPerson({ takeovers, keep, read }: Dependencies) {
-  return (agent: AgentHandle, turn: ToolTurn): Tool => ({
-    name: 'browser_ask_person',
-    description:
-      'Asks a person to take over the open page, for what only they may do: sign in, enter a code, solve a captcha, pay. Waits until they hand back, and returns what the page says then.',
-    ...{ isBuiltIn: true, observesChange: true },
-    ...fromSchema(schema),
-    async execute({ reason }, signal) {
-      let session = await keep()
-      // A person who drives already may be asked for more when they have handed back; meanwhile the session may end.
-      while (session.takeover !== undefined) {
-        await orAborted(session.takeover.ended, signal)
-        session = await keep()
-      }
-      const { takeover, link } = await takeovers.request(agent, session, { reason: String(reason) }, 'agent')
+export function createAskPerson(needs: Dependencies) {
+  return (agent: AgentHandle, turn: ToolTurn): Tool => {
+    const { park, ask } = createRequests(needs, agent, turn)
+    return {
+      name: 'browser_ask_person',
+      description:
+        'Asks a person to take over the open page, for what only they may do: sign in, enter a code, solve a captcha, pay. Waits until they hand back, and returns what the page says then.',
+      ...{ isBuiltIn: true, observesChange: true },
+      ...fromSchema(schema),
+      async execute({ reason: given }, signal) {
+        const reason = String(given)
+        const session = await needs.keep()
+        if (turn.waitSeconds !== undefined) throw await park(session, reason)
+        return await ask(session, reason, signal)
+      },
+    }
+  }
+}
+
+function createRequests({ takeovers, keep, read }: Dependencies, agent: AgentHandle, turn: ToolTurn) {
+  const { waitSeconds: timeout } = turn
+  /** Then nobody hears its reports. */
+  let isParked = false
+
+  async function request(session: BrowserSession, reason: string): Promise<Takeover> {
+    const wanted = { reason, ...(timeout !== undefined && { timeout }) }
+    const { takeover, link } = await takeovers.request(agent, session, wanted, 'agent')
+    if (!isParked)
       turn.report({
         type: 'takeover_requested',
         session_id: session.id,
@@ -47,15 +62,41 @@ export function createAskPerson({ takeovers, keep, read }: Dependencies) {
         expires_at: link.expires_at,
         takeover_url: turn.isOutsider ? null : link.url,
       })
-      try {
-        const ending = await orAborted(takeover.ended, signal)
-        const outcome = describeEnding(ending, takeover.status === 'active')
-        return ending.outcome === 'session_ended' ? outcome : `${outcome}\n${await read(signal)}`
-      } finally {
-        await takeovers.withdraw(session, takeover)
-      }
-    },
-  })
+    return takeover
+  }
+
+  async function answered(session: BrowserSession, takeover: Takeover, signal: AbortSignal): Promise<string> {
+    try {
+      const ending = await orAborted(takeover.ended, signal)
+      if (ending.outcome === 'expired' && timeout !== undefined)
+        throw new AppError('APPROVAL_EXPIRED', 'No person has handed the browser back in time.')
+      const outcome = describeEnding(ending, takeover.status === 'active')
+      return ending.outcome === 'session_ended' ? outcome : `${outcome}\n${await read(signal)}`
+    } finally {
+      await takeovers.withdraw(session, takeover)
+    }
+  }
+
+  /** In the place of the result, if the turn can be parked. */
+  async function park(session: BrowserSession, reason: string): Promise<CallWaits> {
+    const takeover = session.takeover ? undefined : await request(session, reason)
+    isParked = true
+    const result = (signal: AbortSignal) =>
+      takeover ? answered(session, takeover, signal) : ask(session, reason, signal)
+    return new CallWaits({ session_id: session.id, reason, result })
+  }
+
+  async function ask(kept: BrowserSession, reason: string, signal: AbortSignal): Promise<string> {
+    let session = kept
+    // A person who drives already may be asked for more when they have handed back; meanwhile the session may end.
+    while (session.takeover !== undefined) {
+      await orAborted(session.takeover.ended, signal)
+      session = await keep()
+    }
+    return await answered(session, await request(session, reason), signal)
+  }
+
+  return { park, ask }
 }
 
 function describeEnding({ outcome, note }: Ending, wasDriven: boolean): string {

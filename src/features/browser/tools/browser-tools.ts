@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
 import type { ToolTurn } from '#models/tools/tool-turn.ts'
+import { CallWaits } from '#models/tools/tool-turn.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { ActionInput, ActionResult } from '../actions/actions.schema.ts'
 import type { ActionsService } from '../actions/actions.service.ts'
@@ -137,6 +138,13 @@ export function createBrowserTools({ browser, actions, takeovers, settingsOf }: 
     const holder = `conversation:${turn.conversationId}${turn.isOutsider ? ':guest' : ''}`
     const profile = turn.isOutsider ? undefined : settings.browser_profile
     async function run(input: ActionInput, signal: AbortSignal): Promise<string> {
+      const { id, takeover } = await browser.keep(agent, holder, profile)
+      if (takeover === undefined || turn?.waitSeconds === undefined) return await perform(input, signal)
+      const result = (waiting: AbortSignal) => perform(input, waiting)
+      throw new CallWaits({ session_id: id, reason: takeover.reason, result })
+    }
+
+    async function perform(input: ActionInput, signal: AbortSignal): Promise<string> {
       const session = await browser.keep(agent, holder, profile)
       const result = await actions.act(session, input, signal)
       turn?.report({ type: 'page_read', url: String(result.url), title: String(result.title) })
@@ -161,7 +169,7 @@ export function createBrowserTools({ browser, actions, takeovers, settingsOf }: 
     const askPerson = createAskPerson({
       takeovers,
       keep: () => browser.keep(agent, holder, profile),
-      read: signal => run({ action: 'outline' }, signal),
+      read: signal => perform({ action: 'outline' }, signal),
     })
     const acting: Tool[] = Object.entries(kinds).map(([name, { description, schema, action }]) => ({
       name,

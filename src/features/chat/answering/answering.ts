@@ -5,6 +5,7 @@ import { AppError, conflict } from '#platform/errors.ts'
 import { JobAborted } from '#platform/jobs/jobs.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { ChatMessage } from '../chat.schema.ts'
+import type { HoldWait } from '../held-waits.ts'
 import { toPublic } from '../messages.repository.ts'
 import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
 import { TurnIsWaiting, waitsForPerson } from '../waiting.service.ts'
@@ -33,6 +34,7 @@ type TurnEnd = Omit<PlannedOutcome, 'content' | 'toolCalls' | 'toolResults'>
 interface Dependencies {
   store: AnswerStore
   running: Pick<Running, 'run'>
+  holdWait: HoldWait
   giveTitle: GiveTitle
   clock: Clock
   log: Log
@@ -70,13 +72,12 @@ export function createAnswering(needs: Dependencies) {
       .turn(take, ending.signal, recordingOf(question, recorder))
       .catch(cause => turnThatNeverBegan(cause, ending.signal))
     await Promise.all([checkpointer.stop(), recording?.settle()])
-    if (!hasLock)
-      return { assistantMessage: undefined, error: lockWasLost(), ...(recording && { isSuspended: true }) }
+    const waits = await parked(needs, question, recorder, end)
+    if (waits) return waits
+    if (!hasLock) return withoutLock(question)
     if (recording && end.end.kind === 'aborted' && isProcessEnding(ending.signal.reason))
       return { assistantMessage: undefined, error: undefined, isSuspended: true }
-    return (
-      (await parked(store, question, recorder, end)) ?? settle(needs, question, recorder, end, ending.signal)
-    )
+    return await settle(needs, question, recorder, end, ending.signal)
   }
 
   /** Never rejects; the lock and the agent are released in any case. */
@@ -121,22 +122,32 @@ export function createAnswering(needs: Dependencies) {
 
 /** Undefined if the turn does not wait. */
 async function parked(
-  store: AnswerStore,
+  { store, holdWait }: Dependencies,
   question: Question,
   recorder: AnswerRecorder,
   turnEnd: TurnEnd,
 ): Promise<Answered | undefined> {
   const { end, planned } = turnEnd
   if (end.kind !== 'waiting' || planned === undefined) return undefined
-  const { id: toolCallId, name, toolVersion } = end.waits
+  const { id: toolCallId, name, toolVersion, inBrowser: wait } = end.waits
   const message = recorder.message({ ...metadataOf(turnEnd, undefined, false), waiting: true })
-  // Of the waiting call it is the result that people see; the turn goes on without it.
+  // Of a call that waits for approval it is the result that people see; the turn goes on without it.
   const held = { toolCallId, name, error: waitsForPerson, approval: 'required' as const, toolVersion }
-  const shown = { ...message, toolResults: [...(message.toolResults ?? []), held] }
+  const shown = { ...message, toolResults: [...(message.toolResults ?? []), ...(wait ? [] : [held])] }
   const state = { ...planned, steps: recorder.steps() }
-  if (!(await store.park(question, shown, { call: end.waits, state })))
-    return { assistantMessage: undefined, error: lockWasLost() }
-  return { assistantMessage: shown, error: undefined, isWaiting: true }
+  let isParked = false
+  try {
+    isParked = await store.park(question, shown, { call: end.waits, state })
+  } finally {
+    const { agent, turnId } = question
+    if (wait) await holdWait(isParked, { agentId: agent.agentId, turnId, callId: toolCallId, wait })
+  }
+  return isParked ? { assistantMessage: shown, error: undefined, isWaiting: true } : withoutLock(question)
+}
+
+/** The job of a turn that is recorded goes on with it. */
+function withoutLock({ recording }: Question): Answered {
+  return { assistantMessage: undefined, error: lockWasLost(), ...(recording && { isSuspended: true }) }
 }
 
 function recordingOf({ recording, park }: Question, recorder: AnswerRecorder): Recording<PlannedState> {

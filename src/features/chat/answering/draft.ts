@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { StoredSettings } from '#features/agents/settings.service.ts'
+import { waitSecondsOf } from '#features/agents/settings.service.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
@@ -15,8 +16,6 @@ import type { WaitingTurns } from '../waiting.service.ts'
 import type { Question } from './question.ts'
 import type { PlanOptions, TurnPlanner } from './turn-planner.ts'
 
-/** Of a decision, in seconds. */
-const usualTimeout = 86_400
 /** Questions that are stored at a time: of many that come at once, few are accepted early instead of all late. */
 const maxAccepting = 4
 
@@ -133,7 +132,7 @@ export function createDrafts({ waiting, agentDatabases, planner, lock, transact,
         const context = { agent, userMessage: accepted.userMessage, isFirst }
         const { model } = plan
         const turn: Question['turn'] = (...how) => plan.run(context, ...how)
-        const { approval_timeout: approvalTimeout = usualTimeout } = plan.settings
+        const approvalTimeout = waitSecondsOf(plan.settings)
         return { agent, asker, model, turnId, approvalTimeout, ...accepted, turn }
       },
 

@@ -1,5 +1,5 @@
 import type { SettingsService, StoredSettings } from '#features/agents/settings.service.ts'
-import { temperatureOf } from '#features/agents/settings.service.ts'
+import { temperatureOf, waitSecondsOf } from '#features/agents/settings.service.ts'
 import type { ToolsOf } from '#features/collect-tools.ts'
 import type { FoundPassage, KnowledgeService } from '#features/knowledge/knowledge.service.ts'
 import type { Meter, UsageService } from '#features/usage/usage.service.ts'
@@ -320,8 +320,8 @@ export function createTurnPlanner(needs: Dependencies) {
         const offersTools = options.enableTools !== false && settings.llm_tools !== 'off'
         const turn: ToolTurn = {
           ...{ conversationId: conversationOf(context), isOutsider: options.isOutsider },
-          report: reportTo(pages, cited, emit),
-          searchFiles: documents.search,
+          ...{ report: reportTo(pages, cited, emit), searchFiles: documents.search },
+          waitSeconds: recording?.parks ? waitSecondsOf(settings) : undefined,
         }
         const [history, passages, offered] = await orAborted(
           Promise.all([

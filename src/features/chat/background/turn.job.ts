@@ -117,6 +117,8 @@ async function runTurnOnce(needs: Dependencies, context: JobContext<AgentHandle>
   }
   const emit = (event: TurnEvent) => {
     if (event.type === 'retrieved') start(event.passages)
+    // Who may read the events may not drive for that.
+    else if (event.type === 'takeover_requested') log.add({ ...event, takeover_url: null })
     else if (event.type !== 'reading') log.add(event)
   }
   const settle = () => {

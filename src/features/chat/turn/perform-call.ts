@@ -1,11 +1,12 @@
 import type { Accepted } from '#models/tools/accept-arguments.ts'
 import type { Cause, Tool } from '#models/tools/tool.ts'
+import { CallWaits } from '#models/tools/tool-turn.ts'
 import { AppError } from '#platform/errors.ts'
 import { cutMiddle, truncateResult } from './truncate-result.ts'
 
 export type CallOutcome = ({ result: unknown } | { error: string }) & { coerced?: string[] }
 
-/** Calls a tool; a failure becomes the result's error. No more than this many characters of either are kept. */
+/** Calls a tool; a failure becomes the result's error. No more than this many characters of either are kept. Throws CallWaits. */
 export async function performCall(
   tool: Tool,
   { input, coerced }: Accepted,
@@ -17,6 +18,7 @@ export async function performCall(
   try {
     return { result: truncateResult(await tool.execute(input, signal, cause), characters), ...changes }
   } catch (error) {
+    if (error instanceof CallWaits) throw error
     const message = error instanceof AppError ? error.message : `The tool ${tool.name} failed.`
     return { error: cutMiddle(message, characters), ...changes }
   }

@@ -11,6 +11,7 @@ import type {
 } from '#models/language-model/language-model.ts'
 import { acceptArguments } from '#models/tools/accept-arguments.ts'
 import type { Cause, Tool } from '#models/tools/tool.ts'
+import { CallWaits } from '#models/tools/tool-turn.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Form } from '../form/form.ts'
 import { fitPrompt, promptCharacters } from './context-budget.ts'
@@ -19,10 +20,10 @@ import { resultPart } from './prompt.ts'
 import { approvalNeeded, changed, mayHaveRun, notCalledYet, unreadableArguments } from './refusals.ts'
 import { createRepeatGuard } from './repeat-guard.ts'
 import { resultEvent, TurnWaits } from './result-event.ts'
-import { keptAfter, resultSize } from './truncate-result.ts'
-import type { ToolResult, TurnEvent, TurnOutcome, Usage } from './turn.ts'
+import { keptAfter, resultSize, truncateResult } from './truncate-result.ts'
+import type { ToolCall, ToolResult, TurnEvent, TurnOutcome, WaitingCall } from './turn.ts'
 import type { TurnState } from './turn-state.ts'
-import { freshState } from './turn-state.ts'
+import { addUsage, freshState } from './turn-state.ts'
 
 export interface TurnInput {
   /** Streams one answer of the model; rejects with AppError when the service fails. */
@@ -338,15 +339,24 @@ class Turn {
 
   /** The call is not made now. */
   #hold({ requiresApproval, approvers = 'admins' }: Tool, toolVersion: string): Held {
-    const { approvalRefusal, park } = this.#input
+    const { approvalRefusal } = this.#input
     if (approvalRefusal !== undefined) return { error: approvalRefusal }
-    const call = this.#state.toolCalls.at(-1)
-    if (park && call !== undefined) {
-      park(this.#state)
-      const rule = requiresApproval === 'always' ? 'always' : 'tainted'
-      throw new TurnWaits({ ...call, toolVersion, rule, approvers })
-    }
+    this.#park({ toolVersion, approvers, rule: requiresApproval === 'always' ? 'always' : 'tainted' })
     return { error: approvalNeeded, approval: 'required', toolVersion }
+  }
+
+  /** Returns if the turn can't wait. */
+  #park(wait: Omit<WaitingCall, keyof ToolCall>): void {
+    const { park } = this.#input
+    const call = this.#state.toolCalls.at(-1)
+    if (park === undefined || call === undefined) return
+    park(this.#state)
+    throw new TurnWaits({ ...call, ...wait })
+  }
+
+  /** Characters of the next result. */
+  #kept(): number {
+    return keptAfter(this.#state.resultCharacters)
   }
 
   async #shown(name: string, given: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
@@ -365,6 +375,7 @@ class Turn {
     if (given === undefined) return { error: unreadableArguments }
     const { decision } = this.#state
     if (decision && 'error' in decision) return { error: decision.error }
+    if (decision && 'result' in decision) return { result: truncateResult(decision.result, this.#kept()) }
     const repeated = decision === undefined && this.#isRepeated(name, given, tool)
     if (repeated)
       return { error: 'This call was made before with the same arguments. Use its result, or answer.' }
@@ -377,7 +388,11 @@ class Turn {
     this.#state.isTainted = true
     const mayHaveBegun = decision ? await this.#hadBegun(decision) : isInterrupted
     if (mayHaveBegun && !(await tool.readsOnly?.())) return { error: mayHaveRun }
-    return performCall(tool, accepted, signal, keptAfter(this.#state.resultCharacters), cause)
+    return await performCall(tool, accepted, signal, this.#kept(), cause).catch(error => {
+      if (error instanceof CallWaits)
+        this.#park({ toolVersion: version, rule: 'browser', approvers: 'admins', inBrowser: error.wait })
+      throw error
+    })
   }
 }
 
@@ -385,15 +400,4 @@ class Turn {
 function beginningWithin(bytes: number, text: string): string {
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes))
   return text.slice(0, read).trim()
-}
-
-/** Usage that is not reported is not counted as nothing: an answer that broke off has cost tokens, too. */
-function addUsage(sum: Usage | undefined, { inputTokens, outputTokens }: FinishPart['usage']) {
-  if (inputTokens.total === undefined && outputTokens.total === undefined) return sum
-  const cached = (sum?.cachedInputTokens ?? 0) + (inputTokens.cacheRead ?? 0)
-  return {
-    inputTokens: (sum?.inputTokens ?? 0) + (inputTokens.total ?? 0),
-    outputTokens: (sum?.outputTokens ?? 0) + (outputTokens.total ?? 0),
-    ...(cached > 0 && { cachedInputTokens: cached }),
-  }
 }

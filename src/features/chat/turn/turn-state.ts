@@ -1,4 +1,8 @@
-import type { ToolCall as ModelToolCall, PromptMessage } from '#models/language-model/language-model.ts'
+import type {
+  FinishPart,
+  ToolCall as ModelToolCall,
+  PromptMessage,
+} from '#models/language-model/language-model.ts'
 import type { resultPart } from './prompt.ts'
 import type { GuardState } from './repeat-guard.ts'
 import { freshGuard } from './repeat-guard.ts'
@@ -20,9 +24,10 @@ export interface TurnState {
   results: ReturnType<typeof resultPart>[]
   /** The call behind those results may have run. Set to false, it is made as if it never had been. */
   hasBegun: boolean
-  /** On the call that the turn has waited with: the version of the tool that may be called, or how the call ends instead. */
+  /** On the call that the turn has waited with: the version of the tool that may be called, its result, or how the call ends instead. */
   decision?:
     | { toolVersion: string; hasBegun?: true }
+    | { result: string }
     | { error: string /** So does the turn. */; ends?: true }
     | undefined
   toolCalls: ToolCall[]
@@ -51,5 +56,16 @@ export function freshState(isTainted: boolean): TurnState {
     ...{ deltas: 0, streamed: 0, resultCharacters: 0 },
     ...{ isTainted, isCutOff: false, isFiltered: false, toolsEnded: false },
     ...{ toolsUnsupported: false, toolsRefused: [] },
+  }
+}
+
+/** Usage that is not reported is not counted as nothing: an answer that broke off has cost tokens, too. */
+export function addUsage(sum: Usage | undefined, { inputTokens, outputTokens }: FinishPart['usage']) {
+  if (inputTokens.total === undefined && outputTokens.total === undefined) return sum
+  const cached = (sum?.cachedInputTokens ?? 0) + (inputTokens.cacheRead ?? 0)
+  return {
+    inputTokens: (sum?.inputTokens ?? 0) + (inputTokens.total ?? 0),
+    outputTokens: (sum?.outputTokens ?? 0) + (outputTokens.total ?? 0),
+    ...(cached > 0 && { cachedInputTokens: cached }),
   }
 }

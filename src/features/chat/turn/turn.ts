@@ -1,4 +1,5 @@
 import type { PromptMessage } from '#models/language-model/language-model.ts'
+import type { PersonWait } from '#models/tools/tool-turn.ts'
 import type { AppError } from '#platform/errors.ts'
 
 export type { TurnEvent } from '../stream-events.schema.ts'
@@ -29,12 +30,14 @@ export interface ToolResult {
   toolVersion?: string
 }
 
-/** A call that a person decides on before it is made. */
+/** A call that a person decides on before it is made, or that was begun and waits for a person in a browser. */
 export interface WaitingCall extends ToolCall {
   toolVersion: string
   /** By which it waits. */
-  rule: 'always' | 'tainted'
+  rule: 'always' | 'tainted' | 'browser'
   approvers: 'admins' | 'chat'
+  /** Of the last rule. */
+  inBrowser?: PersonWait
 }
 
 /** How a turn ended, always with what was said until then. */

@@ -23,7 +23,8 @@ export const errorSchemas = {
       code: Type.String({ description: 'Stable code of the error, such as CONVERSATION_LOCKED.' }),
       details: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), {
-          description: 'Of CONVERSATION_WAITING: `turn_id`, `approval_id`, `tool`, `why` and `until`.',
+          description:
+            'Of CONVERSATION_WAITING: `turn_id`, `approval_id` or `session_id`, `tool`, `why` and `until`.',
         }),
       ),
     },

@@ -1,0 +1,64 @@
+import type { PersonWait } from '#models/tools/tool-turn.ts'
+import { AppError } from '#platform/errors.ts'
+import type { Log } from '#platform/logging/log.ts'
+import type { AgentDatabases } from '#storage/agent-databases.ts'
+import type { Running } from './answering/running.ts'
+import { findTurn } from './turn-rows.repository.ts'
+import type { Settled, WaitingTurns } from './waiting.service.ts'
+
+/** Until it is looked again whether the turn still waits, in milliseconds: any process may end the wait. */
+const lookMs = 1_000
+
+interface Dependencies {
+  waiting: Pick<WaitingTurns, 'settle'>
+  running: Pick<Running, 'run'>
+  /** Aborted when the service stops. */
+  stopping: AbortSignal
+  agentDatabases: Pick<AgentDatabases, 'acquire'>
+  log: Log
+}
+
+/** The call of a turn, and what it waits for. */
+export interface HeldCall {
+  agentId: string
+  turnId: string
+  callId: string
+  wait: PersonWait
+}
+
+/**
+ * Waits for persons in the browsers of this process, in the place of the parked turns, and gives these the results. Resolves once it
+ * has begun; the request is withdrawn at once for a turn that was not parked.
+ */
+export function createHeldWaits({ waiting, running, stopping, agentDatabases, log }: Dependencies) {
+  return async (isParked: boolean, { agentId, turnId, callId, wait }: HeldCall): Promise<void> => {
+    const agent = isParked ? await agentDatabases.acquire(agentId).catch(() => undefined) : undefined
+    if (agent === undefined) {
+      await wait.result(AbortSignal.abort()).catch(() => {})
+      return
+    }
+    const work = async (ending: AbortController) => {
+      const look = async () => {
+        if ((await findTurn(agent.db, turnId))?.status !== 'waiting') ending.abort()
+      }
+      const looking = setInterval(() => void look().catch(() => {}), lookMs).unref()
+      try {
+        const settled = await wait.result(ending.signal).then(result => ({ result }), failureOf)
+        if (!ending.signal.aborted) await waiting.settle(agent, turnId, callId, settled)
+      } finally {
+        clearInterval(looking)
+        agent.release()
+      }
+    }
+    void running
+      .run([agent.signal, stopping], work)
+      .catch(error => log.error({ err: error, agentId, turnId }, 'a turn could not go on after its wait'))
+  }
+}
+
+export type HoldWait = ReturnType<typeof createHeldWaits>
+
+function failureOf(error: unknown): Settled {
+  if (!(error instanceof AppError)) return { error: 'The call failed after the person was done.' }
+  return error.code === 'APPROVAL_EXPIRED' ? 'expired' : { error: error.message }
+}
