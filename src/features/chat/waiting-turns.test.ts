@@ -42,14 +42,14 @@ afterAll(async () => {
 })
 
 /** An agent whose model calls a tool that needs approval, and then answers. */
-async function makeAgent(settings?: object) {
+async function makeAgent(settings?: object, given = {}) {
   const path = await stage.makeChat(settings)
   const agent = path.replace('/chat', '')
   const configuration = { method: 'POST', url: outside.url }
   await stage.app.call('POST', `${agent}/tools`, {
     body: { name: 'pay', description: 'd', type: 'http', requiresApproval: 'always', configuration },
   })
-  stage.model.next({ stream: openaiToolCall('pay', {}) })
+  stage.model.next({ stream: openaiToolCall('pay', given) })
   return { path, agent }
 }
 
@@ -72,8 +72,8 @@ async function waiting(path: string, conversationId: string) {
 const decide = (path: string, call: string, approved: boolean) =>
   stage.app.call('POST', `${path}/approvals/${call}`, { body: { approved } })
 
-async function begin(settings?: object) {
-  const { path, agent } = await makeAgent(settings)
+async function begin(settings?: object, given?: object) {
+  const { path, agent } = await makeAgent(settings, given)
   const { body } = await stage.app.call<{
     userMessage: { conversationId: string }
     turn: { id: string; events: string }
@@ -112,6 +112,9 @@ describe('a turn whose call needs approval', () => {
       `${agent}/attention`,
     )
     expect(body.items).toMatchObject([{ kind: 'tool_approval', id: call }])
+    expect((await stage.app.call('GET', `${path}/approvals`)).body).toMatchObject({
+      approvals: [{ toolCallId: call, waiting: { rule: 'always', approvers: 'admins', why, until } }],
+    })
     expect(sent).toBe(0)
   })
 
@@ -171,6 +174,17 @@ describe('a turn whose call needs approval', () => {
     })
   })
 
+  it('keeps each digit of the numbers that it was given', async () => {
+    const { path, conversationId, call } = await begin(undefined, {
+      to: JSON.rawJSON('12345678901234567890'),
+    })
+    const textOf = async (rest: string) => (await fetch(`${url}${path}${rest}`)).text()
+    expect(await textOf(`/conversations/${conversationId}/turn`)).toContain('"to":12345678901234567890')
+    await decide(path, call, true)
+    await eventually(async () => expect(await current(path, conversationId)).toBeNull())
+    expect(await textOf(`?conversationId=${conversationId}`)).toContain('"to":12345678901234567890')
+  })
+
   it('ends with a sentence when its time is over', async () => {
     const { path, events, id } = await begin({ approval_timeout: 1 })
     const { events: read } = await readTurn(() => `${url}${events}`)
@@ -199,6 +213,7 @@ describe('a turn without a caller', () => {
     const { path, agent } = await makeAgent({ approval_timeout: decision === undefined ? 1 : 60 })
     const id = await schedule(agent)
     const { call } = await waiting(path, id)
+    expect(await current(path, id)).not.toHaveProperty('events')
     if (decision !== undefined) await decide(path, call, decision)
     await eventually(async () => {
       const { body } = await stage.app.call('GET', `${agent}/schedules/${id}`)

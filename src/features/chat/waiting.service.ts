@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, conflict } from '#platform/errors.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import type { JobHandler, NewJob, Outbox, Transact } from '#platform/jobs/jobs.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -127,7 +128,7 @@ function createParking({ clock }: Pick<Dependencies, 'clock'>) {
     decision: NonNullable<TurnState['decision']>,
   ): Promise<boolean> {
     const waiting = waitingOf(row)
-    const state = JSON.parse(row.state ?? '') as StoredState
+    const state = parseJson(row.state ?? '') as StoredState
     state.recorded.turn.decision = decision
     const changes = { status: 'running', state: JSON.stringify(state) }
     if (!(await moveTurn(change.transaction, row.id, ['waiting'], changes))) return false
@@ -148,7 +149,7 @@ function createParking({ clock }: Pick<Dependencies, 'clock'>) {
 
     /** Of a turn that goes on in the job of its caller, which has no readers. */
     recordingOf({ db }: AgentHandle, row: TurnRow): RecordedEnd {
-      const { recorded } = JSON.parse(row.state ?? '') as StoredState
+      const { recorded } = parseJson(row.state ?? '') as StoredState
       return {
         from: recorded,
         record: state =>

@@ -74,7 +74,8 @@ export function ApprovalButtons({ call, waits, isReady }: ApprovalProps) {
       else toast(isApproved ? (success ? t.approved : (error ?? '')) : t.denied)
     },
   })
-  const mayDecide = agent.may('change') || (waits?.approvers === 'chat' && agent.may('talk'))
+  const approvers = waits?.approvers ?? 'admins'
+  const mayDecide = agent.may('change') || (approvers === 'chat' && agent.may('talk'))
   return (
     <div className="ask-person" ref={place}>
       <p>
@@ -91,7 +92,7 @@ export function ApprovalButtons({ call, waits, isReady }: ApprovalProps) {
           {decide.error.message}
         </p>
       )}
-      <Decision mayDecide={mayDecide} isReady={isReady}>
+      <Decision mayDecide={mayDecide} approvers={approvers} isReady={isReady}>
         <Button disabled={decide.isPending} onClick={() => decide.mutate(false)}>
           {t.deny}
         </Button>
@@ -105,12 +106,13 @@ export function ApprovalButtons({ call, waits, isReady }: ApprovalProps) {
 
 interface DecisionProps {
   mayDecide: boolean
+  approvers: Waiting['approvers']
   isReady: boolean
   children: ReactNode
 }
 
-function Decision({ mayDecide, isReady, children }: DecisionProps) {
+function Decision({ mayDecide, approvers, isReady, children }: DecisionProps) {
   const t = useText(text)
-  if (!mayDecide) return <p className="hint">{t.approvalOthers}</p>
+  if (!mayDecide) return <p className="hint">{t.approvalOthers[approvers]}</p>
   return isReady ? <div className="actions">{children}</div> : <p className="hint">{t.approvalLater}</p>
 }

@@ -95,7 +95,10 @@ export default {
   coerced: 'Angepasst an das Schema des Werkzeugs:',
   approvalTitle: tool => `Darf der Agent ${tool} aufrufen?`,
   approvalLater: 'Entschieden werden kann, sobald die Antwort zu Ende ist.',
-  approvalOthers: 'Ein Admin des Agenten entscheidet.',
+  approvalOthers: {
+    admins: 'Ein Admin des Agenten entscheidet.',
+    chat: 'Ein Admin des Agenten entscheidet, oder die Person, die gefragt hat.',
+  },
   approvalGone: 'Dieser Aufruf wartet nicht mehr.',
   why: {
     always:

@@ -93,7 +93,10 @@ export const en = {
   coerced: 'Changed to fit the tool’s schema:',
   approvalTitle: (tool: string) => `May the agent call ${tool}?`,
   approvalLater: 'You can decide as soon as the answer has ended.',
-  approvalOthers: 'An admin of the agent decides.',
+  approvalOthers: {
+    admins: 'An admin of the agent decides.',
+    chat: 'An admin of the agent decides, or the person who asked.',
+  },
   approvalGone: 'This call does not wait any more.',
   why: {
     always: 'Its tool is set so that a person agrees to each call. The call is made once, as it stands here.',

@@ -5,6 +5,7 @@ import type { ChangeFeed } from '#platform/change-feed.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
+import { parseJson } from '#platform/exact-json.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import { JobAborted, JobYields } from '#platform/jobs/jobs.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
@@ -184,7 +185,7 @@ async function attach(
   { agent, log: lines, progressed }: JobContext<AgentHandle>,
   turn: TurnRow,
 ) {
-  const state = turn.state === null ? undefined : (JSON.parse(turn.state) as StoredState)
+  const state = turn.state === null ? undefined : (parseJson(turn.state) as StoredState)
   const size = await sizeOfLog(agent.db, turn.id)
   const isBegun = size.last > 0
   const index = state?.deltas ?? 0

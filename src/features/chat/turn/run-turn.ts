@@ -23,7 +23,7 @@ import { resultEvent, TurnWaits } from './result-event.ts'
 import { keptAfter, resultSize, truncateResult } from './truncate-result.ts'
 import type { ToolCall, ToolResult, TurnEvent, TurnOutcome, WaitingCall } from './turn.ts'
 import type { TurnState } from './turn-state.ts'
-import { addUsage, freshState } from './turn-state.ts'
+import { addUsage, copyState, freshState } from './turn-state.ts'
 
 export interface TurnInput {
   /** Streams one answer of the model; rejects with AppError when the service fails. */
@@ -106,7 +106,7 @@ class Turn {
 
   constructor(input: TurnInput) {
     this.#input = input
-    this.#state = input.from ? structuredClone(input.from) : freshState(input.isTainted)
+    this.#state = input.from ? copyState(input.from) : freshState(input.isTainted)
     this.#guard = createRepeatGuard(this.#state.guard)
     this.#callersTools = input.tools.filter(({ isCallers }) => isCallers)
   }

@@ -49,6 +49,16 @@ export interface TurnState {
   toolsRefused: string[]
 }
 
+/** For a turn that goes on: what it changes of a state is its own. */
+export function copyState(state: TurnState): TurnState {
+  const { added, calls, results, decision, toolCalls, toolResults, guard } = state
+  return {
+    ...{ ...state, added: [...added], calls: [...calls], results: [...results] },
+    ...{ toolCalls: [...toolCalls], toolResults: [...toolResults], decision: decision && { ...decision } },
+    guard: { ...guard, made: [...guard.made] },
+  }
+}
+
 export function freshState(isTainted: boolean): TurnState {
   return {
     ...{ iteration: 1, added: [], calls: [], results: [], hasBegun: false },
