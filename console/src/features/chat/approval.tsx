@@ -42,7 +42,7 @@ function WaitingBrowser({ sessionId, why, until }: Pick<Waiting, 'why' | 'until'
       <p className="hint">
         {t.endsWithout} <Time at={until} />
       </p>
-      <Decision mayDecide={agent.may('change')} isReady>
+      <Decision mayDecide={agent.may('change')} approvers="admins" isReady>
         <LinkButton kind="primary" to={`${agent.home}/browsers/${encodeURIComponent(sessionId)}`}>
           {t.openBrowser}
         </LinkButton>
