@@ -13,7 +13,7 @@ import { chatOf } from './requests.ts'
 import { text } from './text.ts'
 import { besideTurn, loadEarlier, threadQuery } from './thread.ts'
 import type { Turn } from './turns.ts'
-import { startAgain } from './turns.ts'
+import { hasPlace, startAgain } from './turns.ts'
 
 /** The end is followed while it is at most so many pixels away. */
 const nearPx = 48
@@ -80,7 +80,7 @@ export function Messages(props: MessagesProps) {
     enabled: ({ state }) => running === undefined || state.data === undefined,
   })
   const { scroller, isAtEnd, toEnd, onScroll } = useEnd()
-  const messages = besideTurn(data?.messages ?? [], running)
+  const messages = besideTurn(data?.messages ?? [], turns.find(hasPlace))
   const first = messages[0]?.id
 
   const fromEnd = useRef(0)

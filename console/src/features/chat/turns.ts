@@ -55,6 +55,11 @@ export const setDraft = (key: string, draft: string) => drafts.set({ ...drafts.g
 const drawMs = 40
 const maxParsing = 0.25
 
+/** Whether it is shown in the place of what is stored of it. */
+export function hasPlace({ drawn }: Turn): boolean {
+  const { state, userMessageId } = drawn.get().answer
+  return state !== 'failed' || userMessageId !== undefined
+}
 export const isRunning = ({ drawn }: Turn) => !isOver(drawn.get().answer)
 
 type About = Pick<Turn, 'chat' | 'conversationId' | 'turnId' | 'question' | 'files' | 'replaces'>
