@@ -14,6 +14,7 @@ import type { Feature } from '#features/feature.ts'
 import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createMcp } from '#features/mcp/mcp.feature.ts'
 import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.ts'
+import { createNotices } from '#features/notices/notices.feature.ts'
 import { createOpenai } from '#features/openai/openai.feature.ts'
 import { createOverview } from '#features/overview/overview.feature.ts'
 import { createPayments } from '#features/payments/payments.feature.ts'
@@ -76,8 +77,14 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
     return feature
   }
   const access = add(createAccess(infrastructure))
-  const { recordTool } = add(createAudit(infrastructure))
-  const agents = add(await createAgents(infrastructure, access))
+  const { recordTool, recordWork } = add(createAudit(infrastructure))
+  const agents = add(
+    await createAgents(infrastructure, {
+      ...access,
+      // Notices are added later.
+      requireReachable: (...given): Promise<void> => notices.requireReachable(...given),
+    }),
+  )
   const sql = add(createSql(infrastructure, agents))
   const browser = add(createBrowser(infrastructure, { ...access, ...agents }))
   const contacts = add(createContacts(infrastructure, agents))
@@ -110,6 +117,17 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   )
   add(createSchedules(infrastructure, { ...agents, ...chat, ...workflows }))
   add(createCalendar(infrastructure, { ...agents, ...workflows }))
+  const notices = add(
+    createNotices(infrastructure, {
+      ...access,
+      ...agents,
+      ...contacts,
+      ...chat,
+      ...channels,
+      ...workflows,
+      recordWork,
+    }),
+  )
   add(createOverview(infrastructure, { ...agents, ...chat }))
   return { agents, signIn, all }
 }

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 
 /** Who acts: what stands behind a request, a job or a call of a tool. */
 export interface Actor {
-  /** `anonymous` is a caller without a user; `model` acts in the turn of the actor that it is named after. */
-  kind: 'person' | 'key' | 'anonymous' | 'channel' | 'schedule' | 'workflow' | 'model'
+  /** `anonymous` is a caller without a user; `contact` decides by a notice; `model` acts in the turn of the actor that it is named after. */
+  kind: 'person' | 'key' | 'anonymous' | 'channel' | 'contact' | 'schedule' | 'workflow' | 'model'
   /** Of a person the e-mail address, of a channel the id of the conversation, of others their own; null where there is none. */
   id: string | null
   /** For people to read: a person's name, or that of the key, channel, schedule, workflow or model. */

@@ -22,6 +22,7 @@ import { agentFactTables, platformFactTables } from './tables/facts.ts'
 import { keyTables } from './tables/keys.ts'
 import { knowledgeTables } from './tables/knowledge.ts'
 import { mcpTables } from './tables/mcp.ts'
+import { noticeTables } from './tables/notices.ts'
 import { openAiTables } from './tables/openai.ts'
 import { outboxSuspects, outboxTables } from './tables/outbox.ts'
 import { paymentClaimTables } from './tables/payment-claims.ts'
@@ -93,6 +94,7 @@ export const agentTables = {
   '0039-source-warnings': columnsOnly,
   '0040-channel-files': columnsOnly,
   '0041-audit-rows': auditRowTables,
+  '0042-notices': noticeTables,
 }
 
 type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>

@@ -50,6 +50,7 @@ const features: Record<string, readonly string[]> = {
   workflows: ['chat', 'channels', 'browser', 'agents'],
   schedules: ['workflows', 'chat', 'agents'],
   calendar: ['workflows', 'agents'],
+  notices: ['access', 'agents', 'audit', 'browser', 'channels', 'chat', 'contacts', 'workflows'],
   overview: ['agents', 'chat'],
 }
 

@@ -102,6 +102,21 @@ describe('settings', () => {
     expect(settings).not.toHaveProperty('phone_country')
   })
 
+  it('a contact is found who is notified, and is notified no more', async () => {
+    const id = await makeAgent(app)
+    for (const name of ['Ann', 'Bo'])
+      await app.call('POST', `/api/agents/${id}/contacts`, { body: { name, email: `${name}@example.com` } })
+    const page = await browser.open(origin, { path: `/a/${id}/settings?tab=more` })
+    const section = page.getByRole('region', { name: 'Notices' })
+    await section.getByRole('combobox', { name: 'Find a contact' }).fill('bo@')
+    await section.getByRole('option', { name: 'Bo' }).click()
+    await section.getByText('E-mail: Bo').waitFor()
+    expect(await settingsOf(id)).toMatchObject({ settings: { notify: { email: expect.any(String) } } })
+    await section.getByRole('button', { name: 'Notify nobody' }).click()
+    await section.getByText('Nobody', { exact: true }).waitFor()
+    expect((await settingsOf(id)).settings).not.toHaveProperty('notify')
+  })
+
   it('by keyboard alone: instructions are written, a credential is set, the agent is deleted', async () => {
     const name = `doomed-${Date.now()}`
     const id = await makeAgent(app, { name })

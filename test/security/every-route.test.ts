@@ -214,8 +214,10 @@ function judge(operation: Operation, sent: unknown, { status, headers, body }: A
   expect(told, what).not.toMatch(/node_modules|\.ts:\d+|SQLITE|Error: /)
   expect(headers['x-request-id'], what).toBeDefined()
   if (status < 400) return
-  const isText = String(headers['content-type']).startsWith('text/plain')
-  if (isText) expect(status, what).toBe(403)
+  const type = String(headers['content-type'])
+  if (type.startsWith('text/plain')) expect(status, what).toBe(403)
+  // People open these.
+  else if (type.startsWith('text/html')) expect(told, what).toMatch(/<p role="status">\S/)
   else expect(body, what).toMatchObject({ error: expect.anything() })
 }
 

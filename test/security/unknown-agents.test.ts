@@ -42,6 +42,8 @@ it('a wrong token is answered as an agent that does not exist', async () => {
     ['POST', 'channels/whatsapp/webhook', signed],
     ['GET', 'channels/whatsapp/webhook?hub.verify_token=wrong&hub.challenge=1'],
     ['POST', 'provider/webhook', json],
+    ['GET', 'decisions/y.wrong.wrong'],
+    ['POST', 'decisions/y.wrong.wrong'],
   ]
   for (const [method, below, options] of calls) {
     const [none, ...others] = await Promise.all(

@@ -240,6 +240,16 @@ export const additions = [
     why: 'Other systems start a workflow by its secret address.',
   },
   {
+    route: 'GET /api/agents/{id}/decisions/{token}',
+    area: 'chat',
+    why: 'A person who was notified by mail sees what a link decides, before anything is decided.',
+  },
+  {
+    route: 'POST /api/agents/{id}/decisions/{token}',
+    area: 'chat',
+    why: 'The page behind such a link decides.',
+  },
+  {
     route: 'POST /api/agents/{id}/schedules/{scheduleId}/run',
     area: 'schedules',
     why: 'A person tries a schedule before its time comes.',

@@ -42,6 +42,8 @@ const lines = {
     POST /api/agents/:id/channels/telegram/webhook
     POST /api/agents/:id/channels/whatsapp/webhook
     POST /api/agents/:id/hooks/:token
+    GET /api/agents/:id/decisions/:token -keys
+    POST /api/agents/:id/decisions/:token -keys
   `,
   /** Everyone, but a bad token or key is refused. */
   anyone: `

@@ -80,3 +80,19 @@ export function signed(secret: string, payload: string): MessengerRequest {
     payload,
   }
 }
+
+/** A press of a button below message 1 of a chat. */
+export function telegramPress(
+  secret: string,
+  { update, from, data }: { update: number; from: number; data: string },
+): MessengerRequest {
+  const sender = { id: from, is_bot: false, first_name: 'Ann' }
+  const message = { message_id: 1, chat: { id: from, type: 'private' }, date: 1_790_000_000 }
+  return {
+    headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': secret },
+    payload: JSON.stringify({
+      update_id: update,
+      callback_query: { id: `q${update}`, from: sender, message, chat_instance: '1', data },
+    }),
+  }
+}

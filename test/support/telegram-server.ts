@@ -31,12 +31,13 @@ export async function startTelegramServer(
   function perform(call: TelegramCall): Reply {
     const { method, body } = call
     if (method === 'sendMessage') {
-      const problem = problemOf(String(body.text ?? ''))
+      const problem = problemOf(String(body.text ?? '')) ?? problemIn(body.reply_markup)
       if (problem !== undefined) return telegramRefusal(400, `Bad Request: ${problem}`)
       sent += 1
       taken(call)
       return done({ message_id: sent, date: 0, chat: { id: Number(body.chat_id) }, text: body.text })
     }
+    if (method === 'answerCallbackQuery' || method === 'editMessageText') return done(true)
     if (method === 'setWebhook') {
       webhook = body as { url: string }
       return done(true)
@@ -69,6 +70,12 @@ function done(result: unknown): Reply {
 function problemOf(text: string): string | undefined {
   if (text.trim() === '') return 'message text is empty'
   return text.length > 4096 ? 'message is too long' : undefined
+}
+
+function problemIn(markup: unknown): string | undefined {
+  const keyboard: { callback_data: string }[][] = Object(markup).inline_keyboard ?? []
+  const isTooLong = keyboard.flat().some(({ callback_data: data }) => !/^.{1,64}$/.test(data))
+  return isTooLong ? 'BUTTON_DATA_INVALID' : undefined
 }
 
 function callOf({ path, body }: RecordedRequest): TelegramCall {

@@ -16,6 +16,7 @@ export interface WhatsappServer extends AsyncDisposable {
 interface Message {
   to?: string
   text?: { body: string }
+  interactive?: { body: { text: string }; action: { buttons: { reply: { id: string; title: string } }[] } }
 }
 
 /** @param taken is called with each message that it has taken. */
@@ -30,6 +31,10 @@ export async function startWhatsappServer(
     if (method !== 'POST' || !/^\/\d+\/messages$/.test(path)) return whatsappRefusal(404, 100, 'Unknown path')
     if (!headers.authorization?.startsWith('Bearer ')) return whatsappRefusal(401, 190, 'No access token')
     if ((message.text?.body.length ?? 0) > 4096) return whatsappRefusal(400, 100, 'The text is too long')
+    const { body: { text } = { text: '' }, action } = message.interactive ?? {}
+    const isWrong = action?.buttons.some(({ reply: { id, title } }) => id.length > 256 || title.length > 20)
+    if (text.length > 1024 || isWrong || (action?.buttons.length ?? 0) > 3)
+      return whatsappRefusal(400, 131009, 'Parameter value is not valid')
     sent += 1
     taken(message)
     const contacts = [{ input: message.to, wa_id: message.to }]

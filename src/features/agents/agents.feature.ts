@@ -29,7 +29,9 @@ export async function createAgents(
     disabled,
     callerSignal,
     stillPermitted,
-  }: Pick<AccessFeature, 'access' | 'disabled' | 'callerSignal' | 'stillPermitted'>,
+    requireReachable,
+  }: Pick<AccessFeature, 'access' | 'disabled' | 'callerSignal' | 'stillPermitted'> &
+    Pick<Parameters<typeof createSettingsService>[0], 'requireReachable'>,
 ): Promise<AgentsFeature> {
   const { platform, agentDatabases, secretBox, models, outbound, events, configuration, clock, ids, log } =
     infrastructure
@@ -42,6 +44,7 @@ export async function createAgents(
       requirePermitted: outbound.requirePermitted,
     }),
     requireEmbedding: models.embedding,
+    requireReachable,
     maxConversations: configuration.maxConversations,
     emitChanged: (agentId, names) => events.emit('settings.changed', { agentId, names }),
     clock,

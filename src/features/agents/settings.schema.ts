@@ -19,6 +19,12 @@ const secret = nullable(
   }),
 )
 
+const notified = {
+  telegram: Type.Optional(Type.String()),
+  whatsapp: Type.Optional(Type.String()),
+  email: Type.Optional(Type.String()),
+}
+
 const dollars = Type.String({
   pattern: '^\\d{1,12}(\\.\\d{1,6})?$',
   description: 'US dollars, such as 12.50.',
@@ -146,6 +152,15 @@ export const settingsChangesSchema = Type.Object(
           'How long a turn waits for a decision on a call before it ends, in seconds. Default: 86400.',
       }),
     ),
+    notify: nullable(
+      Type.Object(notified, {
+        additionalProperties: false,
+        minProperties: 1,
+        maxProperties: 1,
+        description:
+          'The contact, by its id, who is sent what waits for a person, and who may decide by that.',
+      }),
+    ),
     conversations_max: nullable(
       Type.Integer({
         minimum: 1,
@@ -195,6 +210,7 @@ export const settingsSchema = Type.Object(
     monthly_tokens: Type.Optional(Type.Integer()),
     monthly_usd: Type.Optional(Type.String()),
     approval_timeout: Type.Optional(Type.Integer()),
+    notify: Type.Optional(Type.Object(notified)),
   },
   { title: 'AgentSettings' },
 )

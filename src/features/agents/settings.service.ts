@@ -26,6 +26,8 @@ interface Dependencies {
   warningsOf(agent: { settings: StoredSettings; credentials: Credentials }): Promise<SettingsWarning[]>
   /** Throws the reason if documents of an agent with these settings and credentials can't be embedded. */
   requireEmbedding(agent: { settings: StoredSettings; credentials: Credentials }): Promise<unknown>
+  /** Throws the reason if the agent can't notify the contact. */
+  requireReachable(agentId: string, notify: NonNullable<StoredSettings['notify']>): Promise<unknown>
   /** Conversations that an agent may keep. */
   maxConversations: number
   /** Called after a change, with the names of what was changed. */
@@ -110,6 +112,7 @@ export function createSettingsService(needs: Dependencies) {
     async update(agentId: string, changes: SettingsChanges) {
       checkAddress(changes.llm_base_url)
       checkConversations(changes.conversations_max, maxConversations)
+      if (changes.notify) await needs.requireReachable(agentId, changes.notify)
       if (choosesEmbedding(changes)) await requireEmbedding(await withChanges(agentId, changes))
       const settings = await repository.change(agentId, timestamp(clock), stored => {
         const credentials = credentialChanges(stored, changes)

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { Tool } from '#models/tools/tool.ts'
+import type { Actor } from '#platform/actor.ts'
 import { anonymous, currentActor } from '#platform/actor.ts'
 import { currentChange } from '#platform/current-change.ts'
 import type { App } from '#platform/http/app.ts'
@@ -23,7 +24,16 @@ declare module 'fastify' {
 export interface AuditFeature extends Feature {
   /** Has the changes recorded that a tool makes: by a model, in the turn of whoever acts, or by the caller itself. */
   recordTool(agent: AgentHandle, tool: Tool, isInTurn: boolean): Tool
+  /** Has a change recorded that is no call of a route. `address` is the IP address of whoever makes it, where that is known. */
+  recordWork: RecordWork
 }
+
+export type RecordWork = <Result>(
+  agent: Pick<AgentHandle, 'agentId' | 'db'>,
+  call: { actor: Actor; operation: string; object: string | null; address?: string | null },
+  work: () => Promise<Result>,
+  onlyDescribed?: boolean,
+) => Promise<Result>
 
 const hourMs = 3_600_000
 
@@ -41,19 +51,25 @@ export function createAudit(infrastructure: Infrastructure): AuditFeature {
     await removeAuditRows(platform, ['created_at', '<', oldest]).catch(failed)
   }
 
+  const recordWork: RecordWork = async (agent, { actor, address = null, ...named }, work, onlyDescribed) => {
+    const call = { agent_id: agent.agentId, address, ...named }
+    const change = record({ actor, call, database: agent.db, onlyDescribed: onlyDescribed ?? false })
+    const result = await currentChange.run(change, work)
+    await change.end('done')
+    return result
+  }
+
   return {
-    recordTool: ({ agentId: agent_id, db: database }, tool, isInTurn) => ({
+    recordWork,
+    recordTool: (agent, tool, isInTurn) => ({
       ...tool,
       async execute(...given) {
         const actor = {
           ...(currentActor.getStore() ?? anonymous),
           ...(isInTurn && { kind: 'model' as const }),
         }
-        const call = { agent_id, address: null, operation: tool.name, object: null }
-        const change = record({ actor, call, database, onlyDescribed: true })
-        const result = await currentChange.run(change, () => tool.execute(...given))
-        await change.end('done')
-        return result
+        const call = { actor, operation: tool.name, object: null }
+        return await recordWork(agent, call, () => tool.execute(...given), true)
       },
     }),
     jobs: {

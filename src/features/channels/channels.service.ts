@@ -8,12 +8,13 @@ import type { ChannelName, Channels, Messenger } from './channels.schema.ts'
 import type { Limits } from './incoming/download.ts'
 import { downloadFromTelegram, downloadFromWhatsapp } from './incoming/download.ts'
 import { telegramSecret } from './incoming/telegram-update.ts'
+import type { Press } from './incoming.service.ts'
 import type { Delivery } from './outgoing/call-api.ts'
 import type { Mail } from './outgoing/mail.ts'
 import { sendMail } from './outgoing/mail.ts'
 import { sendParts } from './outgoing/send-parts.ts'
-import type { Bot } from './outgoing/telegram.ts'
-import { callBot, telegramParts } from './outgoing/telegram.ts'
+import type { Bot, TelegramMessage } from './outgoing/telegram.ts'
+import { answerPress, callBot, telegramParts } from './outgoing/telegram.ts'
 import type { WhatsappMessage, WhatsappNumber } from './outgoing/whatsapp.ts'
 import { whatsappParts } from './outgoing/whatsapp.ts'
 
@@ -27,11 +28,6 @@ interface Dependencies extends Pick<Infrastructure['configuration'], 'baseUrl' |
 interface Addressee {
   channel: ChannelName
   address: string
-}
-
-interface TelegramMessage {
-  chat_id: string
-  text: string
 }
 
 /** Timeout of a messenger's answer to a query for the status, in milliseconds. */
@@ -60,6 +56,11 @@ function createSending({ channels, settings, outbound }: Dependencies) {
     return { base: channels.whatsappBase, token, phoneNumberId }
   }
 
+  async function sendWhatsapp(agent: AgentHandle, message: WhatsappMessage, { key, signal }: Delivery) {
+    const parts = whatsappParts(await numberOf(agent.agentId), message, signal)
+    return { message_id: await sendParts(agent, key, parts) }
+  }
+
   const { connect } = outbound
   const { mail: server } = channels
   return {
@@ -70,6 +71,9 @@ function createSending({ channels, settings, outbound }: Dependencies) {
 
     /** The chat in which a contact has written to the agent's bot. */
     telegramChatOf: ({ db }: AgentHandle, contactId: string) => addressOf(db, 'telegram', contactId),
+
+    /** The number or id from which a contact has written on WhatsApp. */
+    whatsappOf: ({ db }: AgentHandle, contactId: string) => addressOf(db, 'whatsapp', contactId),
 
     async sendMail({ agentId }: AgentHandle, mail: Mail, delivery: Delivery) {
       const { settings: chosen, credentials } = await settings.profileOf(agentId)
@@ -83,15 +87,24 @@ function createSending({ channels, settings, outbound }: Dependencies) {
     },
 
     /** The id is that of the first message if a long text makes several. */
-    async sendTelegram(agent: AgentHandle, { chat_id, text }: TelegramMessage, { key, signal }: Delivery) {
-      const parts = telegramParts(await botOf(agent.agentId), chat_id, text, signal)
-      return { message_id: await sendParts(agent, key, parts), chat_id }
+    async sendTelegram(agent: AgentHandle, message: TelegramMessage, { key, signal }: Delivery) {
+      const parts = telegramParts(await botOf(agent.agentId), message, signal)
+      return { message_id: await sendParts(agent, key, parts), chat_id: message.chat_id }
     },
 
     /** The same. */
-    async sendWhatsapp(agent: AgentHandle, message: WhatsappMessage, { key, signal }: Delivery) {
-      const parts = whatsappParts(await numberOf(agent.agentId), message, signal)
-      return { message_id: await sendParts(agent, key, parts) }
+    sendWhatsapp,
+
+    /** Answers the press of a button. @param said `text` takes the place of the message on Telegram, which can change it. */
+    async answerPress(
+      agent: AgentHandle,
+      press: Press,
+      said: { notice: string; text?: string },
+      delivery: Delivery,
+    ): Promise<void> {
+      if (press.telegram)
+        return await answerPress(await botOf(agent.agentId), press.telegram, said, delivery.signal)
+      await sendWhatsapp(agent, { to: press.address, text: said.notice }, delivery)
     },
 
     /** The bytes of a file that a person has sent. @throws AppError CHANNEL_FAILED, and as the guard does */
@@ -161,7 +174,7 @@ function manageChannels(
       const webhook = {
         url,
         secret_token: telegramSecret(agentId, bot.token),
-        allowed_updates: ['message', 'edited_message'],
+        allowed_updates: ['message', 'edited_message', 'callback_query'],
       }
       await callBot(bot, 'setWebhook', webhook, signal)
       return url

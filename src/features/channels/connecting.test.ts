@@ -52,7 +52,7 @@ describe('connecting Telegram: POST /api/agents/{id}/channels/telegram/connect',
       body: {
         url,
         secret_token: expect.stringMatching(/^[\w-]{43}$/),
-        allowed_updates: ['message', 'edited_message'],
+        allowed_updates: ['message', 'edited_message', 'callback_query'],
       },
     })
     expect(JSON.stringify(answer)).not.toContain(agent.secret)

@@ -23,6 +23,17 @@ import type { Messenger } from './channels.schema.ts'
 import type { IncomingMessage } from './incoming/incoming-message.ts'
 
 export const answerJobName = 'channel.answer'
+/** Handles a `Press`. */
+export const pressJobName = 'channel.press'
+
+/** The press of a button below a message of ours. */
+export interface Press extends NonNullable<IncomingMessage['press']> {
+  channel: Messenger
+  address: string
+  /** Whoever pressed it; null for strangers. */
+  contactId: string | null
+}
+
 /** Milliseconds for which more messages are waited for, to answer them together. */
 export const collectingMs = 2_000
 /** Messages of one person that are read. */
@@ -43,6 +54,11 @@ export function answerJob(threadId: string, runAt: number): NewJob & { key: stri
   return { name: answerJobName, payload: threadId, key: `channel:${threadId}`, runAt }
 }
 
+function pressJob(press: Press): NewJob {
+  const { channel, address, data } = press
+  return { name: pressJobName, payload: press, key: `press:${channel}:${address}:${data}` }
+}
+
 /** Stores what people write, so that it can be acknowledged, and has it answered. */
 export function createIncomingService(needs: Dependencies) {
   const { agentDatabases, transact, settings, contacts, clock, ids, log } = needs
@@ -59,14 +75,13 @@ export function createIncomingService(needs: Dependencies) {
     transaction: Within,
     outbox: Changes,
   ) {
-    const { id, address, userId, name, identity, text } = message
+    const { id, address, userId, name, identity, text, press } = message
     const { position = Math.floor(clock.now() / 1000), file } = message
-    const known = await personAt(transaction, channel, [address, userId ?? address])
+    const { known, contactId } = await senderOf(contacts, transaction, channel, message)
+    if (press) return void (await outbox.add(pressJob({ ...press, channel, address, contactId })))
     const stranger = { name: name.trim().slice(0, 300) || address, ...identity }
     const contact_id =
-      known?.contact_id ??
-      (await contacts.resolve(transaction, identity))?.contact.id ??
-      (takesStrangers && (await contacts.add(transaction, outbox, agentId, stranger)).id)
+      contactId ?? (takesStrangers && (await contacts.add(transaction, outbox, agentId, stranger)).id)
     if (!contact_id) return log.info({ agentId, channel }, 'a message of a stranger was not read')
     const place = { channel, address: known?.address ?? address, ...(userId && { user_id: userId }) }
     const thread_id = await putThread(transaction, {
@@ -120,6 +135,18 @@ export function createIncomingService(needs: Dependencies) {
       if (failures.length > 0) throw failures[0]
     },
   }
+}
+
+/** Of a known contact, or of a stranger. */
+async function senderOf(
+  contacts: Pick<ContactsService, 'resolve'>,
+  transaction: Within,
+  channel: Messenger,
+  { address, userId = address, identity }: IncomingMessage,
+) {
+  const known = await personAt(transaction, channel, [address, userId])
+  const contactId = known?.contact_id ?? (await contacts.resolve(transaction, identity))?.contact.id ?? null
+  return { known, contactId }
 }
 
 type Within = Transaction<AgentTables>

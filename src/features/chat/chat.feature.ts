@@ -19,6 +19,7 @@ import { createRunning } from './answering/running.ts'
 import type { TurnPlanner } from './answering/turn-planner.ts'
 import { answerAlone, createTurnPlanner } from './answering/turn-planner.ts'
 import { registerApprovalRoutes } from './approvals.routes.ts'
+import type { ApprovalsService } from './approvals.service.ts'
 import { createApprovalsService } from './approvals.service.ts'
 import { createBackgroundTurns } from './background/background-turns.ts'
 import { createRemoveTurnsJob, createTurnJob } from './background/turn.job.ts'
@@ -69,6 +70,7 @@ export interface ChatFeature extends Feature {
   /** Whether the caller may see a conversation. */
   maySee(request: FastifyRequest, conversationId: string): Promise<boolean>
   answerOnce: ReturnType<typeof createAnswerOnce>
+  approvals: Pick<ApprovalsService, 'decide'>
   /** Receives files that are to be sent with messages. */
   files: Pick<ChatFiles, 'receive' | 'discard' | 'examine'>
   /** For turns of conversations that are kept elsewhere. */
@@ -131,7 +133,7 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
     answering,
     askerInMcpSession,
     maySee: (request, id) => conversations.has(request.agent.db, id, sightOf(request)),
-    answerOnce,
+    ...{ answerOnce, approvals },
     files,
     planner,
     running,

@@ -16,6 +16,18 @@ export interface StoredState {
   deltas: number
 }
 
+/** Characters. */
+const maxRead = 2000
+
+/** The text of others that the model has read last, with where it stood; undefined if it has read none in this turn. */
+export function lastRead({ recorded: { turn, found } }: StoredState): string | undefined {
+  const last = turn.toolResults.findLast(({ result }) => result !== undefined)
+  const [passage] = found
+  if (last === undefined) return passage && `${passage.source}: ${passage.text}`.slice(0, maxRead)
+  const text = typeof last.result === 'string' ? last.result : JSON.stringify(last.result)
+  return `result of ${last.name}: ${text}`.slice(0, maxRead)
+}
+
 /** In the row of a turn that has ended: its message is stored. */
 export function endedQuestion(id: string): string {
   return JSON.stringify({ message: { id } })

@@ -26,6 +26,8 @@ export interface Waiting {
   /** The rule as a sentence, or what the person is to do. */
   why: string
   approvers: WaitingCall['approvers']
+  /** The text of others that the model has read last in this turn, with where it stood. */
+  read?: string | undefined
   tool_version: string
   since: string
   until: string

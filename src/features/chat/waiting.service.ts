@@ -14,7 +14,7 @@ import type { ChatMessage } from './chat.schema.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import { findMessage, putMessage } from './messages.repository.ts'
 import type { StoredState } from './stored-turn.ts'
-import { endedQuestion, removeTurnsJobName, turnJob, turnJobName } from './stored-turn.ts'
+import { endedQuestion, lastRead, removeTurnsJobName, turnJob, turnJobName } from './stored-turn.ts'
 import type { StreamEvent } from './stream-events.schema.ts'
 import type { WaitingCall } from './turn/turn.ts'
 import type { TurnState } from './turn/turn-state.ts'
@@ -104,7 +104,8 @@ function createParking({ clock }: Pick<Dependencies, 'clock'>) {
     const why = inBrowser?.reason ?? sentences[rule]
     const shown = { approval_id, tool, arguments: given, rule, why, approvers, until }
     const session = inBrowser && { session_id: inBrowser.session_id }
-    const waiting: Waiting = { ...shown, ...session, tool_version, since, resume }
+    const read = lastRead(state)
+    const waiting: Waiting = { ...shown, ...session, read, tool_version, since, resume }
     await putWaiting(transaction, {
       ...{ ...row, status: 'waiting', run: 0 },
       ...{ state: JSON.stringify(state), waiting: JSON.stringify(waiting) },
@@ -330,6 +331,7 @@ export function shownWaiting({
   tool_version: _,
   since: _since,
   resume: _resume,
+  read: _read,
   ...shown
 }: Waiting) {
   return shown.session_id === undefined ? { ...shown, approval_id } : shown

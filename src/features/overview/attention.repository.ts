@@ -37,6 +37,7 @@ export async function readAttention(db: Database, { now, since }: { now: string;
     waiting_execution: waitingNodes(db, false),
     failed_execution: failedExecutions(db, since),
     failed_source: failedSources(db),
+    failed_notice: failedNotices(db, now),
   } satisfies Record<AttentionKind, unknown>
   const items: AttentionItem[] = []
   const counts: Partial<Record<AttentionKind, number>> = {}
@@ -135,4 +136,13 @@ function failedSources(db: Database) {
     .select(['id', 'name as title', 'error as detail', 'updated_at as at'])
     .where('status', '=', 'error')
     .where('removed_at', 'is', null)
+}
+
+/** Of what may still be decided. */
+function failedNotices(db: Database, now: string) {
+  return db
+    .selectFrom('notices')
+    .select(['id', 'channel as title', 'error as detail', 'created_at as at'])
+    .where('error', 'is not', null)
+    .where('expires_at', '>', now)
 }

@@ -30,6 +30,7 @@ const nothing = {
   waiting_execution: 0,
   failed_execution: 0,
   failed_source: 0,
+  failed_notice: 0,
 }
 
 it('what waits for a person is listed with what it belongs to, and of this agent alone', async () => {
@@ -117,6 +118,16 @@ it('what waits for a person is listed with what it belongs to, and of this agent
         .insertInto('browser_sessions')
         .values({ id, status, lease_until, ...session, ...held })
         .execute()
+    const notice = { channel: 'email', contact_id: 'ann', subject: null, text: '', created_at: time }
+    for (const [id, expires_at, error] of [
+      ['unsent', '2999-01-01T00:00:00.000Z', 'no address'],
+      ['sent', '2999-01-01T00:00:00.000Z', null],
+      ['over', time, 'no address'],
+    ] as const)
+      await db
+        .insertInto('notices')
+        .values({ id, ...notice, expires_at, error, sent_at: null, outcome: null })
+        .execute()
   })
 
   const { items, counts } = await read(agentId)
@@ -142,9 +153,10 @@ it('what waits for a person is listed with what it belongs to, and of this agent
     ]),
   )
   expect(ofKind('takeover')).toMatchObject([{ id: 'taken', session_id: 'taken' }])
+  expect(ofKind('failed_notice')).toMatchObject([{ id: 'unsent', title: 'email', detail: 'no address' }])
   const each = Object.fromEntries(Object.keys(nothing).map(kind => [kind, kind === 'mcp_definition' ? 2 : 1]))
   expect(counts).toEqual(each)
-  expect(items).toHaveLength(9)
+  expect(items).toHaveLength(10)
   expect(items.map(({ at }) => at)).toEqual(
     items
       .map(({ at }) => at)

@@ -27,6 +27,7 @@ export const attentionKinds = [
   'waiting_execution',
   'failed_execution',
   'failed_source',
+  'failed_notice',
 ] as const
 export type AttentionKind = (typeof attentionKinds)[number]
 

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { describeChange } from '#platform/current-change.ts'
 import { AccessDenied, invalid } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
+import { escaped, sendSmallPage } from '#platform/http/responses/small-page.ts'
 import { routesBelow } from '#platform/http/routes.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { Oidc } from './oidc.ts'
@@ -10,7 +11,6 @@ import { addressFor, isOfForeignPage, isOwnPath } from './own-page.ts'
 import type { createCookies, Sessions } from './sessions.ts'
 import { linkSchema, meSchema, personSchema, signedOutSchema, signInSchema } from './sign-in.schema.ts'
 import type { SignInService } from './sign-in.service.ts'
-import { refusalPage, refusalPagePolicy } from './sign-in-page.ts'
 
 interface Parts {
   service: SignInService
@@ -141,8 +141,11 @@ async function redirect(
     return reply.redirect(await work().catch(error => refuse(parts.log, error)))
   } catch (error) {
     if (!(error instanceof SignInRefused)) throw error
-    reply.header('content-security-policy', refusalPagePolicy).type('text/html; charset=utf-8')
-    return reply.code(error.reason === 'unreachable' ? 502 : 403).send(refusalPage(error.message))
+    reply.code(error.reason === 'unreachable' ? 502 : 403)
+    const content = `<h1>You are not signed in</h1>
+<p role="alert">${escaped(error.message)}</p>
+<p><a href="/sign-in">Back to the sign-in</a></p>`
+    return sendSmallPage(reply, { title: 'Sign in to agentstead', content })
   }
 }
 

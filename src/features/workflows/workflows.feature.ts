@@ -5,6 +5,7 @@ import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { createExecutionEnds } from './execution-ends.ts'
 import { registerExecutionRoutes } from './executions.routes.ts'
+import type { ExecutionsService } from './executions.service.ts'
 import { createExecutionsService } from './executions.service.ts'
 import { registerHookRoutes } from './hooks.routes.ts'
 import { createHooksService } from './hooks.service.ts'
@@ -31,6 +32,7 @@ export interface WorkflowsFeature extends Feature {
   workflows: WorkflowsService
   lifecycle: Lifecycle
   soldRuns: SoldRuns
+  executions: Pick<ExecutionsService, 'resume'>
 }
 
 interface Peers extends ChatParts {
@@ -62,6 +64,7 @@ export function createWorkflows(
   return {
     workflows,
     lifecycle,
+    executions,
     soldRuns: createSoldRuns(executions, configuration.gateway?.header),
     tools: createWorkflowTools(executions),
     routes(app) {

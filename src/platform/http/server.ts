@@ -141,8 +141,8 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
   // Work for a client that has gone is stopped: that is no failure.
   const isStopped = reply.raw.destroyed && (isAbort(thrown) || thrown === request.raw.errored)
   if (error instanceof AppError && error.fault !== 'user' && !isStopped) {
-    const { method, originalUrl } = request
-    const path = originalUrl.split('?')[0]
+    const { method } = request
+    const path = loggedPath(request)
     request.log[levelOf(error)]({ err: error, requestId: request.id, method, path }, error.message)
   }
   if (error instanceof AppError && error.code === 'OVERLOADED') reply.header('Retry-After', retryAfterSeconds)
@@ -234,10 +234,13 @@ function registerObservation(app: App, { log, metrics }: ServerOptions): void {
       // How long a connection was open says nothing about how fast requests are answered.
       if (status !== switchedProtocols) metrics.observeRequest(method, route, status, milliseconds / 1000)
       if (!log.isLevelEnabled('info')) return
-      const hasToken = route.includes('/:token')
-      const path = hasToken ? route : request.originalUrl.split('?')[0]
-      log.info({ requestId: request.id, method, path, status, milliseconds }, 'request')
+      log.info({ requestId: request.id, method, path: loggedPath(request), status, milliseconds }, 'request')
     })
     done()
   })
+}
+
+/** Without tokens. */
+function loggedPath({ routeOptions: { url = '' }, originalUrl }: FastifyRequest): string | undefined {
+  return url.includes('/:token') ? url : originalUrl.split('?')[0]
 }

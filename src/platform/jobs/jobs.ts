@@ -57,6 +57,8 @@ export interface JobHandler<Agent extends JobAgent> {
   makesRoom?: boolean
   /** Of events: whether one job hands an event to all subscribers of the kind. */
   isShared?: boolean
+  /** Events that it is handed for every agent, without a subscription; `ref` is empty then. */
+  always?: readonly string[]
 }
 
 /**

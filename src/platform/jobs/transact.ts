@@ -22,7 +22,7 @@ interface Dependencies {
   /** Aborts jobs that were cancelled while they ran. */
   abort(agentId: string, jobIds: readonly string[]): void
   /** By the name of the job. */
-  handlers: ReadonlyMap<string, { lane: Lane; isShared?: boolean }>
+  handlers: ReadonlyMap<string, { lane: Lane; isShared?: boolean; always?: readonly string[] }>
 }
 
 /** The changes that a transaction has left in the outbox. */
@@ -96,14 +96,11 @@ function createOutbox<Events>(
     add,
 
     async emit(event, ...payloads) {
-      const subscribers = payloads.length === 0 ? [] : await subscribersTo(db, event)
+      const receivers = payloads.length === 0 ? [] : await receiversOf(db, event, handlers)
       for (const payload of payloads) {
         const happened = { id: ids.record(), name: event, time: now, payload, depth }
-        for (const [kind, refs] of subscribers) {
-          const name = eventJobName(kind)
-          const events = handlers.get(name)?.isShared ? [{ refs }] : refs.map(ref => ({ ref }))
-          for (const subscribed of events) await add({ name, payload: { ...happened, ...subscribed } })
-        }
+        for (const [name, subscribed] of receivers)
+          await add({ name, payload: { ...happened, ...subscribed } })
       }
     },
 
@@ -149,10 +146,17 @@ const selectSubscribers = prepareQuery((db: OutboxDatabase, value: ValueOf<'even
     .orderBy('ref'),
 )
 
-/** The references of the subscribers, by their kind. */
-async function subscribersTo(db: OutboxDatabase, event: string): Promise<Map<string, string[]>> {
+/** The jobs that are handed the event, each with the subscribers that it is for. */
+async function receiversOf(db: OutboxDatabase, event: string, handlers: Dependencies['handlers']) {
   const subscribers = new Map<string, string[]>()
   for (const { kind, ref } of await selectSubscribers(db, { event }))
     subscribers.set(kind, [...(subscribers.get(kind) ?? []), ref])
-  return subscribers
+  const receivers: [name: string, subscribed: object][] = []
+  for (const [kind, refs] of subscribers) {
+    const name = eventJobName(kind)
+    const each = handlers.get(name)?.isShared ? [{ refs }] : refs.map(ref => ({ ref }))
+    receivers.push(...each.map(subscribed => [name, subscribed] as [string, object]))
+  }
+  for (const [name, { always }] of handlers) if (always?.includes(event)) receivers.push([name, { ref: '' }])
+  return receivers
 }

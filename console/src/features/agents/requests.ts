@@ -9,6 +9,7 @@ import type {
   updatedAgentSchema,
 } from '#features/agents/agents.schema.ts'
 import type { CredentialName, settingsAnswerSchema } from '#features/agents/settings.schema.ts'
+import type { Contact } from '#features/contacts/contacts.schema.ts'
 import type { sourceSchema } from '#features/sources/sources.schema.ts'
 
 /** The calls of this feature. Types are those of the server's schemas, so that neither can change alone. */
@@ -33,6 +34,10 @@ export const deleteAgent = (id: string) => remove(agentPath(id))
 export type Settings = Static<typeof settingsAnswerSchema>
 export const settingsPath = (id: string) => `${agentPath(id)}/settings`
 export const getSettings = (id: string) => get<Settings>(settingsPath(id))
+export const getContact = (id: string, contact: string) =>
+  get<Contact>(`${agentPath(id)}${path`/contacts/${contact}`}`)
+export const findContacts = (id: string, search: string) =>
+  get<{ contacts: Contact[] }>(`${agentPath(id)}/contacts`, { search, limit: 20 })
 export const changeSettings = (id: string) => (body: object) =>
   put<Settings>(settingsPath(id), { body, secrets: credentials })
 

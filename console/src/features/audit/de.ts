@@ -27,6 +27,7 @@ export default {
     anonymous: 'Aufrufer ohne Benutzer',
     model: 'Modell',
     channel: 'Kanal',
+    contact: 'Kontakt',
     schedule: 'Zeitplan',
     workflow: 'Ablauf',
   },

@@ -27,6 +27,7 @@ export const en = {
     anonymous: 'Caller without a user',
     model: 'Model',
     channel: 'Channel',
+    contact: 'Contact',
     schedule: 'Schedule',
     workflow: 'Workflow',
   },

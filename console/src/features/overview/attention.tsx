@@ -27,6 +27,7 @@ const looks: Record<AttentionKind, { icon: IconName; tone: Tone }> = {
   waiting_execution: { icon: 'clock', tone: 'plain' },
   failed_execution: { icon: 'flow', tone: 'bad' },
   failed_source: { icon: 'book', tone: 'bad' },
+  failed_notice: { icon: 'warning', tone: 'bad' },
 }
 
 const maxTitle = 200

@@ -17,6 +17,7 @@ export default {
     waiting_execution: 'Wartender Lauf',
     failed_execution: 'Gescheiterter Lauf',
     failed_source: 'Gescheiterte Quelle',
+    failed_notice: 'Nicht gesendete Benachrichtigung',
   },
   approve: 'Zustimmen',
   reject: 'Ablehnen',

@@ -40,6 +40,7 @@ export const contents: Record<AttentionKind, ComponentType<ItemProps>> = {
   waiting_execution: WaitingRun,
   failed_execution: FailedRun,
   failed_source: FailedSource,
+  failed_notice: FailedNotice,
 }
 
 /** A change that decides an item; it waits for the answer. */
@@ -246,6 +247,10 @@ function FailedSource({ item }: ItemProps) {
       </Actions>
     </>
   )
+}
+
+function FailedNotice({ item }: ItemProps) {
+  return <p className="detail error">{item.detail}</p>
 }
 
 interface ViewLinkProps {

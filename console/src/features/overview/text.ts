@@ -18,6 +18,7 @@ export const en = {
     waiting_execution: 'Waiting run',
     failed_execution: 'Failed run',
     failed_source: 'Failed source',
+    failed_notice: 'Notice not sent',
   },
   approve: 'Approve',
   reject: 'Reject',

@@ -26,7 +26,18 @@ export interface IncomingMessage {
   file?: IncomingFile | undefined
   /** Whether it replaces the text of the message at its position. */
   isEdit?: boolean
+  /** It is the press of a button below a message of ours. */
+  press?: { data: string; telegram?: TelegramPress }
 }
+
+/** How Telegram names a press, and the message with the button. */
+export interface TelegramPress {
+  query: string
+  place: { chat_id: string; message_id: number }
+}
+
+/** The form of what buttons of notices deliver: see `src/features/notices`. */
+export const pressData = /^[yn]\.[\w-]{1,40}\.[\w-]{22}$/
 
 /** The text of a message that is a file alone. */
 export const fileAlone = ' '

@@ -5,13 +5,20 @@ import type { Credentials } from '#features/agents/settings.service.ts'
 import { requireSecret } from '#platform/http/requests/inbound-webhook.ts'
 import { matches } from '#platform/schema-check.ts'
 import type { Delivery, IncomingFile, IncomingMessage } from './incoming-message.ts'
-import { deliveryOf, fileAlone, noteOf, readJson, textAt } from './incoming-message.ts'
+import { deliveryOf, fileAlone, noteOf, pressData, readJson, textAt } from './incoming-message.ts'
 
 /** As far as it is of a person who writes to the bot alone. */
 const messageSchema = Type.Object({
   message_id: Type.Integer(),
   from: Type.Object({ is_bot: Type.Literal(false) }),
   chat: Type.Object({ id: Type.Integer(), type: Type.Literal('private') }),
+})
+
+const pressSchema = Type.Object({
+  id: Type.String(),
+  from: Type.Object({ id: Type.Integer() }),
+  message: Type.Object({ message_id: Type.Integer(), chat: Type.Object({ id: Type.Integer() }) }),
+  data: Type.String(),
 })
 
 /** Content that people write, by its field; the first one counts. */
@@ -65,7 +72,14 @@ export function readTelegram(
 
 /** The kind of an update that is not read. */
 function readUpdate(update: unknown, botId: string): IncomingMessage | string {
-  const { update_id: number, message, edited_message: edited, ...others } = Object(update)
+  const {
+    update_id: number,
+    message,
+    edited_message: edited,
+    callback_query: query,
+    ...others
+  } = Object(update)
+  if (query !== undefined) return readPress(query, `telegram:${botId}:${number}`)
   const written: unknown = message ?? edited
   if (!Number.isInteger(number) || written === undefined)
     return Object.keys(others).join(', ') || 'update without a message'
@@ -86,6 +100,20 @@ function readUpdate(update: unknown, botId: string): IncomingMessage | string {
     text,
     file,
     isEdit: message === undefined,
+  }
+}
+
+function readPress(query: unknown, id: string): IncomingMessage | string {
+  if (!matches(pressSchema, query) || !pressData.test(query.data)) return 'callback_query'
+  const { from, message, data } = query
+  const place = { chat_id: String(message.chat.id), message_id: message.message_id }
+  const sender = { address: String(from.id), name: '', identity: {} }
+  return {
+    id,
+    ...sender,
+    position: undefined,
+    text: '',
+    press: { data, telegram: { query: query.id, place } },
   }
 }
 

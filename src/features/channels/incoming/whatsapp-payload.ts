@@ -4,7 +4,7 @@ import type { Credentials } from '#features/agents/settings.service.ts'
 import { verifiedBody } from '#platform/http/requests/inbound-webhook.ts'
 import { spellingsOf } from '#platform/phone-number.ts'
 import type { Delivery, IncomingFile, IncomingMessage } from './incoming-message.ts'
-import { deliveryOf, fileAlone, noteOf, readJson, textAt } from './incoming-message.ts'
+import { deliveryOf, fileAlone, noteOf, pressData, readJson, textAt } from './incoming-message.ts'
 
 const maxIdLength = 400
 
@@ -65,7 +65,13 @@ function readMessage(message: unknown, contacts: readonly unknown[]): IncomingMe
     position: seconds === undefined ? undefined : Number(seconds),
     text,
     file,
+    ...pressOf(message),
   }
+}
+
+function pressOf(message: unknown): Pick<IncomingMessage, 'press'> {
+  const data = textAt(message, 'interactive', 'button_reply', 'id')
+  return pressData.test(data) ? { press: { data } } : {}
 }
 
 /** The names of files that come without one. */

@@ -9,7 +9,7 @@ const never = new AbortController().signal
 
 /** What is thrown when the message is sent. */
 async function failureOf(base: string, text = 'Hello', signal = never) {
-  const sent = sendParts(telegramParts({ base, token }, '77', text, signal))
+  const sent = sendParts(telegramParts({ base, token }, { chat_id: '77', text }, signal))
   return await sent.then(
     () => undefined,
     error => error,
@@ -19,9 +19,11 @@ async function failureOf(base: string, text = 'Hello', signal = never) {
 it('a text is sent, and a long one as several, in order', async () => {
   await using telegram = await startTelegramServer()
   const bot = { base: telegram.url, token }
-  expect(await sendParts(telegramParts(bot, '77', 'Grüße 👋 <b>&', never))).toEqual(['1'])
+  expect(await sendParts(telegramParts(bot, { chat_id: '77', text: 'Grüße 👋 <b>&' }, never))).toEqual(['1'])
   const paragraphs = [3000, 3000, 10].map((length, index) => 'abc'.charAt(index).repeat(length))
-  expect(await sendParts(telegramParts(bot, '77', paragraphs.join('\n\n'), never))).toEqual(['2', '3'])
+  expect(
+    await sendParts(telegramParts(bot, { chat_id: '77', text: paragraphs.join('\n\n') }, never)),
+  ).toEqual(['2', '3'])
   expect(telegram.calls()).toEqual(
     ['Grüße 👋 <b>&', paragraphs[0], `${paragraphs[1]}\n\n${paragraphs[2]}`].map(text => ({
       token,
@@ -99,7 +101,9 @@ it('neither a broken connection nor an echo shows the token', async () => {
 it('a token that is none is never sent', async () => {
   await using telegram = await startTelegramServer()
   for (const wrong of ['bot-51ac39', '1:a/../../x', '1:a?b', '1:a#b']) {
-    const sent = sendParts(telegramParts({ base: telegram.url, token: wrong }, '77', 'Hi', never))
+    const sent = sendParts(
+      telegramParts({ base: telegram.url, token: wrong }, { chat_id: '77', text: 'Hi' }, never),
+    )
     await expect(sent).rejects.toMatchObject({ code: 'CHANNEL_NOT_CONFIGURED', isPermanent: true })
   }
   expect(telegram.calls()).toEqual([])

@@ -8,6 +8,16 @@ export interface Bot {
   token: string
 }
 
+/** A button below a message. A press delivers its `data`, of at most 64 bytes. */
+export interface MessageButton {
+  /** At most 20 characters. */
+  title: string
+  data: string
+}
+
+/** Characters of what is shown at a press. */
+const maxNotice = 200
+
 interface Answer<Result> {
   result: Result
   description: string
@@ -41,10 +51,38 @@ export async function callBot<Result>(
   })
 }
 
+export interface TelegramMessage {
+  chat_id: string
+  text: string
+  /** Below the text, or the last part of a long one. */
+  buttons?: readonly MessageButton[] | undefined
+}
+
 /** A long text makes several messages. */
-export function telegramParts(bot: Bot, chat_id: string, text: string, signal: AbortSignal): Part[] {
-  return splitText(text).map(part => async () => {
-    const body = { chat_id, text: part }
+export function telegramParts(bot: Bot, message: TelegramMessage, signal: AbortSignal): Part[] {
+  const { chat_id, text, buttons } = message
+  const keyboard = buttons?.map(({ title, data }) => ({ text: title, callback_data: data }))
+  return splitText(text).map((part, at, { length }) => async () => {
+    const isLast = at === length - 1
+    const markup = keyboard && isLast && { reply_markup: { inline_keyboard: [keyboard] } }
+    const body = { chat_id, text: part, ...markup }
     return String((await callBot<{ message_id: number }>(bot, 'sendMessage', body, signal)).message_id)
   })
+}
+
+/** Shows a text to the person who has pressed a button, and with `text` puts that in the place of the message and its buttons. */
+export async function answerPress(
+  bot: Bot,
+  { query, place }: { query: string; place: { chat_id: string; message_id: number } },
+  said: { notice: string; text?: string | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  const notice = { callback_query_id: query, text: said.notice.slice(0, maxNotice), show_alert: true }
+  const calls: [string, object][] = [['answerCallbackQuery', notice]]
+  if (said.text !== undefined) calls.push(['editMessageText', { ...place, text: said.text }])
+  for (const [method, body] of calls)
+    await callBot(bot, method, body, signal).catch(error => {
+      // A press is answered within minutes or never, and a text that is there already is not put there again.
+      if (!(error instanceof AppError && error.isPermanent)) throw error
+    })
 }

@@ -2,6 +2,7 @@ import { invalid } from '#platform/errors.ts'
 import { callApi, refused } from './call-api.ts'
 import type { Part } from './send-parts.ts'
 import { splitText } from './split-text.ts'
+import type { MessageButton } from './telegram.ts'
 
 export interface WhatsappNumber {
   base: string
@@ -11,7 +12,10 @@ export interface WhatsappNumber {
 }
 
 export type WhatsappMessage = { to: string } & (
-  | { text: string }
+  | {
+      text: string /** The text has at most 1,024 characters then. */
+      buttons?: readonly MessageButton[] | undefined
+    }
   | { template: { name: string; language: string; parameters?: readonly string[] } }
 )
 
@@ -52,6 +56,11 @@ function recipientOf(to: string) {
 }
 
 function contentsOf(message: WhatsappMessage): object[] {
+  if ('text' in message && message.buttons) {
+    const buttons = message.buttons.map(({ title, data }) => ({ type: 'reply', reply: { id: data, title } }))
+    const interactive = { type: 'button', body: { text: message.text }, action: { buttons } }
+    return [{ type: 'interactive', interactive }]
+  }
   if ('text' in message) return splitText(message.text).map(body => ({ type: 'text', text: { body } }))
   const { name, language, parameters = [] } = message.template
   const body = { type: 'body', parameters: parameters.map(text => ({ type: 'text', text })) }

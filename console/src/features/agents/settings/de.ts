@@ -76,6 +76,16 @@ export default {
     x402_payment_limit: 'In US-Dollar.',
     max_amount: 'In der kleinsten Einheit der Währung, für „bis zu einem Betrag“.',
   },
+  channels: { email: 'E-Mail', telegram: 'Telegram', whatsapp: 'WhatsApp' },
+  notified: {
+    title: 'Benachrichtigungen',
+    text: 'Ein Kontakt erfährt, was auf einen Menschen wartet, und entscheidet über die Knöpfe oder Links der Nachricht.',
+    now: 'Benachrichtigt wird',
+    nobody: 'Niemand',
+    stop: 'Niemanden benachrichtigen',
+    by: 'Über',
+    contact: 'Kontakt suchen',
+  },
   choices: {
     tools: { auto: 'Werden dem Modell angeboten', off: 'Werden nie angeboten' },
     local: 'Ein Modell auf diesem Server',

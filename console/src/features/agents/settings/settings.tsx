@@ -13,6 +13,7 @@ import { getSettings } from '../requests.ts'
 import { Credentials } from './credentials.tsx'
 import { Danger } from './danger.tsx'
 import { Model } from './model.tsx'
+import { Notify } from './notify.tsx'
 import { SettingsForm } from './settings-form.tsx'
 import type { Words } from './text.ts'
 import { text } from './text.ts'
@@ -56,7 +57,15 @@ function Chosen({ name, answer, t }: { name: Name; answer: Answer; t: Words }) {
   if (name === 'model') return <Model answer={answer} />
   if (name === 'credentials') return <Credentials set={answer.credentials} />
   if (name === 'danger') return <Danger />
-  if (name === 'more') return groupsOf(t).map(group => <Group key={group.title} {...group} answer={answer} />)
+  if (name === 'more')
+    return (
+      <>
+        {groupsOf(t).map(group => (
+          <Group key={group.title} {...group} answer={answer} />
+        ))}
+        <Notify answer={answer} />
+      </>
+    )
   return (
     <Section title={t.tabs.instructions} text={t.instructionsText}>
       <SettingsForm

@@ -74,6 +74,16 @@ export const en = {
     x402_payment_limit: 'In US dollars.',
     max_amount: 'In the smallest unit of the currency, for “up to an amount”.',
   } as Partial<Record<string, string>>,
+  channels: { email: 'E-mail', telegram: 'Telegram', whatsapp: 'WhatsApp' },
+  notified: {
+    title: 'Notices',
+    text: 'A contact is sent what waits for a person, and decides by the buttons or links in that message.',
+    now: 'Notified',
+    nobody: 'Nobody',
+    stop: 'Notify nobody',
+    by: 'By',
+    contact: 'Find a contact',
+  },
   choices: {
     tools: { auto: 'Offered to the model', off: 'Never offered' },
     local: 'A model on this server',

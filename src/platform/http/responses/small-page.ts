@@ -1,0 +1,37 @@
+/** Pages of a few words, for people whom a link or a sign-in brings here. They load nothing, run nothing, and can't be framed. */
+import { hash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+
+const style =
+  'body { max-width: 34rem; margin: 3rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui } ' +
+  '.given { white-space: pre-line; overflow-wrap: anywhere }'
+
+const policy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; frame-ancestors 'none'; form-action`
+
+interface SmallPage {
+  title: string
+  /** HTML. */
+  content: string
+  /** Whether it has a form, which is sent to the service itself. */
+  hasForm?: boolean
+}
+
+/** Sends it with the status that the reply has. */
+export function sendSmallPage(reply: FastifyReply, { title, content, hasForm }: SmallPage): FastifyReply {
+  reply.header('content-security-policy', `${policy} ${hasForm ? "'self'" : "'none'"}`)
+  // A form of a page without a referrer is sent as that of a foreign page.
+  if (hasForm) reply.header('referrer-policy', 'same-origin')
+  return reply.type('text/html; charset=utf-8').send(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${escaped(title)}</title>
+<style>${style}</style>
+${content}
+</html>
+`)
+}
+
+export function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+}
