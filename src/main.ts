@@ -24,7 +24,13 @@ holdLastLine(
   },
 )
 const { start } = await import('./start.ts')
-service = await start(configuration).catch(error => exitBecause('agentstead could not start', error))
+await start(configuration, built => {
+  service = built
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end('stopping'))
+}).catch(error => {
+  // One that is ended while it begins to listen exits by itself.
+  if (!isClosing) exitBecause('agentstead could not start', error)
+})
 
 async function close(reason: 'stopping' | 'failing'): Promise<number> {
   const ended = service?.close(reason) ?? Promise.resolve()
@@ -44,5 +50,3 @@ function end(reason: 'stopping' | 'failing'): void {
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), closingLimitMs).unref()
   void close(reason).then(code => process.exit(code))
 }
-
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end('stopping'))

@@ -9,6 +9,7 @@ import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { openDataDirectory } from '#storage/sqlite/connections/data-directory.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import type { Service } from './app.ts'
 import { buildService } from './app.ts'
 import { start } from './start.ts'
 
@@ -20,7 +21,13 @@ it('a service that cannot listen has given its data free by the time it says so'
   const path = temporaryDirectory()
   const result = readConfiguration({ DATA_DIR: path, PORT: String(port), LOG_LEVEL: 'silent' })
   if ('problems' in result) throw new Error(result.problems.join('\n'))
-  await expect(start(result.configuration)).rejects.toThrow(`port ${port} of 127.0.0.1 is in use`)
+  let canClose = false
+  // It may be told to end as soon as it answers.
+  const onBuilt = ({ app }: Service) => {
+    canClose = !app.server.listening
+  }
+  await expect(start(result.configuration, onBuilt)).rejects.toThrow(`port ${port} of 127.0.0.1 is in use`)
+  expect(canClose).toBe(true)
   const directory = await openDataDirectory(path)
   directory.close()
 })

@@ -21,8 +21,9 @@ const backlog = 4096
 /**
  * Builds the service and listens; prints one line with the address once it is ready. If it can't, it releases the data
  * directory and throws an error with a sentence for the operator.
+ * @param onBuilt is called before it listens: from then on it must be closed in order.
  */
-export async function start(configuration: Configuration): Promise<Service> {
+export async function start(configuration: Configuration, onBuilt = (_: Service) => {}): Promise<Service> {
   settleEnvironment()
   const log = createLog(configuration.logLevel)
   for (const { name, meant } of unknownVariables())
@@ -33,6 +34,7 @@ export async function start(configuration: Configuration): Promise<Service> {
     log,
     createWorkerPool,
   })
+  onBuilt(service)
   const { host, port, baseUrl, ownerEmail } = configuration
   warn(log, examine(configuration))
   const address = await listen(service, host, port)
