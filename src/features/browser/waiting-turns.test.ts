@@ -63,17 +63,23 @@ async function waiting(on: ChatStage, path: string, conversationId: string) {
   return { id: turn?.id ?? '', session: turn?.waiting?.session_id ?? '', waits: turn?.waiting }
 }
 
-async function begin(on: ChatStage, settings?: object) {
+async function send(on: ChatStage, settings?: object) {
   const { path, agent } = await makeAgent(on, settings)
   const { body } = await on.app.call<{
     userMessage: { conversationId: string }
-    turn: { events: string }
+    turn: { id: string; events: string }
   }>('POST', path, { body: { content: 'Sign in.', autoRag: false, background: true } })
   const { conversationId } = body.userMessage
   const read = () => readTurn(() => `${url}${body.turn.events}`)
-  return { path, agent, conversationId, read, ...(await waiting(on, path, conversationId)) }
+  return { path, agent, conversationId, read, id: body.turn.id }
 }
 
+async function begin(on: ChatStage, settings?: object) {
+  const begun = await send(on, settings)
+  return { ...begun, ...(await waiting(on, begun.path, begun.conversationId)) }
+}
+
+type Sent = Awaited<ReturnType<typeof send>>
 type Begun = Awaited<ReturnType<typeof begin>>
 
 const handBack = ({ agent, session }: { agent: string; session: string }) =>
@@ -101,7 +107,7 @@ describe('a turn whose browser needs a person', () => {
     expect(events.filter(({ type }) => type === 'takeover_requested')).toMatchObject([{ takeover_url: null }])
   })
 
-  it.each<[string, (begun: Begun) => Promise<unknown>, object, object, object?]>([
+  it.each<[string, (begun: Begun) => Promise<unknown>, object, object]>([
     [
       'a person has handed it back',
       handBackAndTell,
@@ -132,20 +138,24 @@ describe('a turn whose browser needs a person', () => {
       { type: 'error', code: 'CONFLICT' },
       { metadata: { error: expect.stringContaining('a new message came') } },
     ],
-    [
-      'its time is over',
-      async () => {},
-      { type: 'error', code: 'APPROVAL_EXPIRED' },
-      { metadata: { error: expect.stringContaining('Nobody took the browser over') } },
-      { approval_timeout: 1 },
-    ],
-  ])('ends its wait when %s, and leaves nothing behind', async (_, how, last, answer, settings) => {
-    const begun = await begin(stage, settings)
-    const { path, agent, session, conversationId, id } = begun
+  ])('ends its wait when %s, and leaves nothing behind', async (_, how, last, answer) => {
+    const begun = await begin(stage)
     await how(begun)
-    const { events } = await begun.read()
-    expect(events.filter(({ type }) => type === 'turn_waiting')).toMatchObject([{ session_id: session }])
-    expect(events.at(-1)).toMatchObject(last)
+    expect(await endOf(begun, answer)).toMatchObject({ session: begun.session, last })
+  })
+
+  it('ends its wait when its time is over, and leaves nothing behind', async () => {
+    const begun = await send(stage, { approval_timeout: 1 })
+    const answer = { metadata: { error: expect.stringContaining('Nobody took the browser over') } }
+    expect(await endOf(begun, answer)).toMatchObject({ last: { type: 'error', code: 'APPROVAL_EXPIRED' } })
+  })
+
+  /** Reads it to its end, and looks at all that could be left. */
+  async function endOf({ read, path, agent, conversationId, id }: Sent, answer: object) {
+    const { events } = await read()
+    const waits = events.filter(({ type }) => type === 'turn_waiting')
+    expect(waits).toMatchObject([{ session_id: expect.any(String) }])
+    const session = String(waits[0]?.session_id)
     const stored = (await stage.messages(path)).find(message => message.id === id)
     expect(stored).toMatchObject(answer)
     expect(stored?.metadata).not.toHaveProperty('waiting')
@@ -155,7 +165,8 @@ describe('a turn whose browser needs a person', () => {
       })
     })
     expect(await current(stage, path, conversationId)).toBeNull()
-  })
+    return { session, last: events.at(-1) }
+  }
 
   it('also waits for a person who has taken it over', async () => {
     const begun = await begin(stage)
