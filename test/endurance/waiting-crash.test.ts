@@ -64,7 +64,8 @@ it(`kill -9 while turns wait for approvals and in browsers loses none, and does 
   }
   const start = () => startServerProcess({ dataDirectory, environment })
   let server: ServerProcess = await start()
-  let kills = 0
+  /** Changes when the server is killed, and when it is back: what was decided between the two may be lost. */
+  let lives = 0
   await server.call('PUT', `${agent}/settings`, { body: { browser_tools: true } })
   await server.call('POST', `${agent}/tools`, {
     body: {
@@ -77,33 +78,43 @@ it(`kill -9 while turns wait for approvals and in browsers loses none, and does 
   })
 
   /** As a client does whose server comes back. */
-  async function call<Body>(method: string, path: string, body?: object): Promise<Body> {
+  async function answered<Body>(method: string, path: string, body?: object) {
     for (;;) {
       const answer = await server.call<Body>(method, path, { body }).catch(() => undefined)
-      if (answer !== undefined && answer.status < 500) return answer.body
+      if (answer !== undefined && answer.status < 500) return answer
       await delay(pauseMs)
     }
   }
+  const call = async <Body>(method: string, path: string, body?: object) =>
+    (await answered<Body>(method, path, body)).body
 
   const slowest = { ms: 0 }
-  /** Does for a turn what it waits for; undefined if it waits for nothing now. */
+  /** Waits until the model is called again, unless the server is killed before. */
+  async function goneOn(turn: string, before: number): Promise<void> {
+    const [life, since] = [lives, performance.now()]
+    while ((asked.get(turn) ?? 0) === before) {
+      if (life !== lives) return
+      const ms = performance.now() - since
+      if (ms > 3 * goesOnMs) throw new Error(`turn ${turn} does not go on after its decision`)
+      await delay(pauseMs)
+    }
+    slowest.ms = Math.max(slowest.ms, performance.now() - since)
+  }
+
+  /** Does for a turn what it waits for; says whether it has ended. */
   async function decide(turn: string, conversationId: string) {
     const at = `${agent}/chat/conversations/${conversationId}/turn`
     const { turn: current } = await call<Current>('GET', at)
-    if (current === null) return 'ended'
+    if (current === null) return true
     const { approval_id, session_id } = current.waiting ?? {}
-    if (current.status !== 'waiting') return 'running'
+    if (current.status !== 'waiting') return false
     await delay(random() * 500)
-    const before = { asked: asked.get(turn) ?? 0, kills, at: performance.now() }
-    if (approval_id) await call('POST', `${agent}/chat/approvals/${approval_id}`, {})
-    else await call('POST', `${agent}/browser/${session_id}/takeover/end`, {})
-    while (kills === before.kills && (asked.get(turn) ?? 0) === before.asked) {
-      const ms = performance.now() - before.at
-      if (ms > 3 * goesOnMs) throw new Error(`turn ${turn} does not go on`)
-      await delay(pauseMs)
-    }
-    if (kills === before.kills) slowest.ms = Math.max(slowest.ms, performance.now() - before.at)
-    return 'decided'
+    const before = asked.get(turn) ?? 0
+    const decision = approval_id ? `chat/approvals/${approval_id}` : `browser/${session_id}/takeover/end`
+    // Else it was decided on before the server was killed, or its browser is gone, which the turn learns by itself.
+    if ((await answered('POST', `${agent}/${decision}`, {})).status !== 200) return false
+    await goneOn(turn, before)
+    return false
   }
 
   let lost = 0
@@ -115,7 +126,7 @@ it(`kill -9 while turns wait for approvals and in browsers loses none, and does 
       ...{ content: `Turn ${turn}`, autoRag: false, background: true, clientMessageId: turn },
     })
     const { conversationId } = userMessage
-    while ((await decide(turn, conversationId)) !== 'ended') await delay(pauseMs)
+    while (!(await decide(turn, conversationId))) await delay(pauseMs)
     const { events } = await readTurn(() => `${server.url}${begun.events}`)
     expect(events.at(-1)).toMatchObject({ type: 'message_complete', assistantMessageId: begun.id })
     const list = await call<MessageList>('GET', `${agent}/chat?conversationId=${conversationId}`)
@@ -134,9 +145,10 @@ it(`kill -9 while turns wait for approvals and in browsers loses none, and does 
   for (let round = 0; round < rounds; round += 1) {
     const turns = Array.from({ length: atOnce }, (_, n) => take(String(round * atOnce + n)))
     await delay(random() * longest)
-    kills += 1
+    lives += 1
     await server.kill()
     server = await start()
+    lives += 1
     await Promise.all(turns)
   }
   await server[Symbol.asyncDispose]()
