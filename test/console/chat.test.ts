@@ -333,6 +333,18 @@ describe('an answer', () => {
     ])
   })
 
+  it('that waits for a person in its browser leads there, and goes on in its place', async () => {
+    const chat = await stage.makeChat({ browser_tools: true })
+    const page = await browser.open(origin, { path: viewOf(chat) })
+    stage.model.next({ stream: openaiToolCall('browser_ask_person', { reason: 'Sign in, please' }) })
+    await ask(page, 'Sign in.')
+    const link = await page.getByRole('link', { name: 'Open the browser' }).getAttribute('href')
+    const session = decodeURIComponent(/browsers\/([^/]+)$/.exec(link ?? '')?.[1] ?? '')
+    await stage.app.call('POST', `${chat.replace(/chat$/, 'browser')}/${session}/takeover/end`, { body: {} })
+    await page.locator('.answer').getByText('Hello from the model.').waitFor()
+    await button(page, 'Answer again').waitFor()
+  })
+
   it('that waits keeps the next message, and gives way to it on demand', async () => {
     const chat = await makePayer()
     const page = await browser.open(origin, { path: viewOf(chat), expected: /409/ })
