@@ -1,6 +1,6 @@
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
-import { isTurnWaiting, maxFiles, maxMessageLength } from '#features/chat/chat.feature.ts'
+import { isTurnWaiting, isWaitOver, maxFiles, maxMessageLength } from '#features/chat/chat.feature.ts'
 import { currentActor } from '#platform/actor.ts'
 import { AppError } from '#platform/errors.ts'
 import { fitting } from '#platform/http/lists/list-large.ts'
@@ -81,7 +81,7 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
     const answer = await currentActor
       .run(actor, answerOnce, agent.agentId, message, asker, job)
       .catch(error => {
-        if (error instanceof AppError && error.code === 'APPROVAL_EXPIRED') return { content: error.message }
+        if (isWaitOver(error)) return { content: error.message }
         throw error
       })
     // Who has stopped an answer does not want it sent.

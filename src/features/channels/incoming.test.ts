@@ -153,6 +153,46 @@ describe('a message', () => {
     expect(saidOnTelegram()).toEqual([expect.stringMatching(said), usualAnswer])
   })
 
+  it.each<[string, (turnId: string, conversationId: string) => Promise<void>, unknown[]]>([
+    [
+      'until a message in the console came instead',
+      async (_, conversationId) => {
+        const instead = { content: 'Leave it', conversationId, cancel_waiting: true }
+        await stage.app.call('POST', `${agent.path}/chat`, { body: instead })
+      },
+      [expect.stringContaining('a new message came'), usualAnswer],
+    ],
+    [
+      'and was stopped after a decision that a paused agent has not gone on with',
+      async turnId => {
+        await stage.app.call('PUT', agent.path, { body: { status: 'paused' } })
+        const approvals = `${agent.path}/chat/approvals`
+        const { body } = await stage.app.call<{ approvals: { toolCallId: string }[] }>('GET', approvals)
+        const place = `${approvals}/${body.approvals[0]?.toolCallId}`
+        await stage.app.call('POST', place, { body: { approved: false } })
+        const stopped = await stage.app.call('POST', `${agent.path}/chat/turns/${turnId}/stop`)
+        expect(stopped.body).toMatchObject({ status: 'stopped' })
+        await stage.app.call('PUT', agent.path, { body: { status: 'active' } })
+      },
+      [usualAnswer],
+    ],
+  ])('whose answer waited %s keeps none behind it waiting', async (_, end, said) => {
+    const configuration = { code: 'return 1' }
+    const tool = { name: 'look', description: 'd', type: 'javascript', requiresApproval: true }
+    await stage.app.call('POST', `${agent.path}/tools`, { body: { ...tool, configuration } })
+    stage.model.next({ stream: openaiToolCall('look', {}) })
+    await agent.telegram({ chat, text: 'Look' })
+    await stage.pass(2 * second)
+    const [conversation] = await agent.conversations('telegram')
+    const place = `${agent.path}/chat/conversations/${conversation?.id}/turn`
+    const { body } = await stage.app.call<{ turn: { id: string } }>('GET', place)
+    await end(body.turn.id, conversation?.id ?? '')
+    await agent.telegram({ chat, text: 'And?' })
+    await stage.pass(2 * second)
+    await stage.pass(5 * second)
+    expect(saidOnTelegram()).toEqual(said)
+  })
+
   it('that is none is taken and left alone', async () => {
     const strange = [
       {},

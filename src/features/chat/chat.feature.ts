@@ -48,7 +48,7 @@ import { removeTurnsJobName, turnJobName } from './stored-turn.ts'
 import { keptCharacters, truncateResult } from './turn/truncate-result.ts'
 import { registerTurnRoutes } from './turns.routes.ts'
 import { createTurnsService } from './turns.service.ts'
-import { createWaiting, expireJobName, TurnIsWaiting } from './waiting.service.ts'
+import { createWaiting, expireJobName, isWaitOver, TurnIsWaiting } from './waiting.service.ts'
 
 /** For other features that have answers in a form. */
 export const formSchema = responseFormatSchema
@@ -62,6 +62,8 @@ export const maxFiles = maxAttachments
 export function isTurnWaiting(error: unknown): boolean {
   return error instanceof TurnIsWaiting
 }
+
+export { isWaitOver }
 
 export interface ChatFeature extends Feature {
   questions: Pick<Questions, 'accept'>

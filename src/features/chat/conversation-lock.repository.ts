@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { ValueOf } from '#platform/prepared-query.ts'
 import { prepareQuery } from '#platform/prepared-query.ts'
+import { waitingHolder } from '#storage/tables/chat.ts'
 import type { AgentTables } from '#storage/tables.ts'
 
 type Database = Kysely<AgentTables>
@@ -148,4 +149,15 @@ export async function listLocked(database: Database, now: string, conversationId
   return conversations.map(
     ({ lock_holder, lock_expires_at }) => lock_holder !== null && (lock_expires_at ?? '') > now,
   )
+}
+
+/** Whether a turn that waited has not taken its lock back. */
+export async function isParked(database: Database, { conversationId, token }: Lock): Promise<boolean> {
+  const parked = database
+    .selectFrom('conversations')
+    .select('id')
+    .where('id', '=', conversationId)
+    .where('lock_token', '=', token)
+    .where('lock_holder', '=', waitingHolder)
+  return (await parked.executeTakeFirst()) !== undefined
 }

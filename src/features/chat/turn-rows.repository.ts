@@ -132,7 +132,7 @@ export async function moveTurn(
   return moved.length > 0
 }
 
-/** Begins a run of the turn; undefined if it has ended. Its answer is the run's number. */
+/** Begins a run of the turn; undefined if it has ended, or waits by now. Its answer is the run's number. */
 export async function beginRun(
   database: Database,
   id: string,
@@ -148,7 +148,7 @@ export async function beginRun(
       run: eb('run', '+', 1),
     }))
     .where('id', '=', id)
-    .where('status', '!=', 'ended')
+    .where('status', 'not in', ['ended', 'waiting'] satisfies TurnStatus[])
     .returning('run')
     .executeTakeFirst()
   return row?.run

@@ -64,15 +64,12 @@ export function createTurnsService({ running, changes, background, clock }: Depe
     return message?.role === 'assistant' ? message : undefined
   }
 
-  /** Ends a turn that runs anywhere; false if it takes long. */
-  async function ended(
-    { agentId }: AgentHandle,
-    turnId: string,
-    look: () => Promise<MarkedTurn | undefined>,
-  ) {
-    changes.call(agentId, turnId)
+  /** Ends a turn that runs anywhere, also where it begins to wait meanwhile; false if it takes long. */
+  async function ended(agent: AgentHandle, turnId: string, look: () => Promise<MarkedTurn | undefined>) {
+    changes.call(agent.agentId, turnId)
     for (const since = performance.now(); performance.now() - since < stopMs.longest; ) {
       await running.stop(turnId)
+      if (await background.endWait(agent, turnId)) return true
       if (!(await look())?.isRunning) return true
       await delay(stopMs.pause)
     }
@@ -94,7 +91,7 @@ export function createTurnsService({ running, changes, background, clock }: Depe
       const by = turn?.by ?? row?.started_by ?? (await answerOf(caller, turnId))?.created_by
       if (by === undefined) throw notFound('Turn')
       if (!caller.isAdmin && !authorsIn(caller).includes(by)) throw startedByAnother()
-      const isOver = (await background.endWait(agent, row)) || (await background.withdraw(agent, turnId))
+      const isOver = (await background.endWait(agent, turnId)) || (await background.withdraw(agent, turnId))
       if (isOver) return { id: turnId, status: 'stopped' }
       // If no process runs it now, the next that does ends it.
       const isMarked = await moveTurn(agent.db, turnId, ['running', 'stopping'], { status: 'stopping' })

@@ -179,6 +179,20 @@ describe('a turn whose call needs approval', () => {
     })
   })
 
+  it('says in its answer that it has ended where it can no longer go on', async () => {
+    const { path, agent, events, id, call } = await begin()
+    await stage.app.call('PUT', agent, { body: { status: 'paused' } })
+    expect(await decide(path, call, false)).toMatchObject({ status: 200 })
+    const { events: read } = await readTurn(() => `${url}${events}`)
+    expect(read.at(-1)).toMatchObject({ type: 'error', code: 'CONFLICT' })
+    const stored = (await stage.messages(path)).find(message => message.id === id)
+    expect(stored).toMatchObject({
+      metadata: { error: expect.stringContaining('paused') },
+      toolResults: [{ toolCallId: call, error: expect.stringContaining('paused') }],
+    })
+    expect(stored?.metadata).not.toHaveProperty('waiting')
+  })
+
   it('keeps each digit of the numbers that it was given', async () => {
     const { path, conversationId, call } = await begin(undefined, {
       to: JSON.rawJSON('12345678901234567890'),
@@ -227,6 +241,18 @@ describe('a turn without a caller', () => {
       expect(body).toMatchObject({ executions: [{ status }] })
     })
     expect(sent).toBe(calls)
+  })
+
+  it('of a schedule lets messages go on that queue behind it once it is stopped', async () => {
+    const { path, agent } = await makeAgent()
+    const id = await schedule(agent)
+    const { id: turnId } = await waiting(path, id)
+    const queued = { content: 'Next', conversationId: id, on_busy: 'queue', autoRag: false, background: true }
+    await stage.send(path, queued)
+    await stage.app.call('POST', `${path}/turns/${turnId}/stop`)
+    await eventually(async () =>
+      expect((await stage.messages(path)).at(-1)).toMatchObject({ content: usualAnswer }),
+    )
   })
 
   it.each<[string, boolean | undefined, string, number]>([

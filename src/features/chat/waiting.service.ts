@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { AppError, conflict } from '#platform/errors.ts'
+import { AppError } from '#platform/errors.ts'
 import { parseJson } from '#platform/exact-json.ts'
 import type { JobHandler, NewJob, Outbox, Transact } from '#platform/jobs/jobs.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
@@ -14,12 +14,13 @@ import type { ChatMessage } from './chat.schema.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import { findMessage, putMessage } from './messages.repository.ts'
 import type { StoredState } from './stored-turn.ts'
-import { endedQuestion, lastRead, removeTurnsJobName, turnJob, turnJobName } from './stored-turn.ts'
+import { endedQuestion, lastRead, removeTurnsJobName, turnJobName } from './stored-turn.ts'
 import type { StreamEvent } from './stream-events.schema.ts'
 import type { WaitingCall } from './turn/turn.ts'
 import type { TurnState } from './turn/turn-state.ts'
-import type { TurnRow, Waiting } from './turn-rows.repository.ts'
+import type { TurnRow, TurnStatus, Waiting } from './turn-rows.repository.ts'
 import {
+  changeInRun,
   changeTurn,
   findTurn,
   findWaiting,
@@ -44,6 +45,11 @@ const stopped = 'This call was not made: the turn was stopped while it waited.'
 
 /** How a wait ends without going on. */
 export type WaitEnd = 'overtaken' | 'stopped' | 'abandoned'
+const endsFrom: Record<WaitEnd, readonly TurnStatus[]> = {
+  overtaken: ['waiting'],
+  stopped: ['waiting', 'running', 'stopping'],
+  abandoned: ['running', 'stopping'],
+}
 
 interface Change {
   transaction: Kysely<AgentTables>
@@ -153,10 +159,10 @@ function createParking({ clock }: Pick<Dependencies, 'clock'>) {
       const { recorded } = parseJson(row.state ?? '') as StoredState
       return {
         from: recorded,
-        record: state =>
-          changeTurn(db, row.id, {
-            state: JSON.stringify({ recorded: state, deltas: 0 } satisfies StoredState),
-          }),
+        async record(recorded) {
+          const state = JSON.stringify({ recorded, deltas: 0 } satisfies StoredState)
+          if (!(await changeInRun(db, row, { state }))) throw new Error('another run has begun')
+        },
         settle: async () => {},
         async end(transaction, outbox, { error }) {
           const state = JSON.stringify(error ? { error: { code: error.code, message: error.message } } : {})
@@ -177,32 +183,27 @@ function createEnds({ lock, clock }: Pick<Dependencies, 'lock' | 'clock'>) {
   /** Ends the turn, and keeps what was said. False if it no longer waits. */
   async function end(change: Change, row: TurnRow, how: WaitEnd): Promise<boolean> {
     const { transaction, outbox } = change
-    const waiting = waitingOf(row)
-    const { resume: next } = waiting
+    const { resume: next } = waitingOf(row)
     const message = messages[how]
     const error = { code: 'CONFLICT' as const, message }
     const at = timestamp(clock)
     const state = JSON.stringify({ error })
     const question = endedQuestion((JSON.parse(row.question) as { message: { id: string } }).message.id)
     const changes = { status: 'ended', state, question, ended_at: at }
-    if (!(await moveTurn(transaction, row.id, [how === 'abandoned' ? 'running' : 'waiting'], changes)))
-      return false
-    await settleApprovals(transaction, row.id, at)
+    if (!(await moveTurn(transaction, row.id, endsFrom[how], changes))) return false
     const held = { conversationId: row.conversation_id, token: row.lock_token ?? 0 }
     await lock.release(transaction, held)
-    const said = await findMessage(transaction, row.id)
-    const answer = said && endedMessage(said, waiting, message, how)
-    if (answer) await putMessage(transaction, answer)
+    const answer = await endAnswer(transaction, row, { how, error: message, at })
     await outbox.cancel(jobOf(row.id, 0).key)
-    if (next.name !== turnJob(row.id).name) await again(change, next)
-    else {
+    if (next.name !== turnJobName) await again(change, next)
+    else
       await insertLast(
         transaction,
         row.id,
         how === 'stopped' && answer ? completionOf(answer) : { type: 'error', ...error },
       )
-      await outbox.runNow(next.name)
-    }
+    // Messages that came while it waited are next.
+    await outbox.runNow(turnJobName)
     await outbox.add({ name: removeTurnsJobName, payload: null, key: removeTurnsJobName })
     return true
   }
@@ -278,8 +279,8 @@ export function createWaiting(needs: Dependencies) {
         await transact(agent, async (transaction, outbox) => {
           const change = { transaction, outbox }
           const row = await findTurn(transaction, id)
-          if (row?.status === 'running') await end(change, row, 'abandoned')
           if (row?.status === 'waiting') await expire(change, row)
+          else if (row) await end(change, row, 'abandoned')
         })
       },
     } satisfies JobHandler<AgentHandle>,
@@ -295,12 +296,21 @@ export class TurnIsWaiting extends Error {
   }
 }
 
+/** The turn has ended, which no further run of its job changes. */
+class WaitEnded extends AppError {}
+
+/** Whether it says, in words for all, why a turn ended that has waited. */
+export function isWaitOver(error: unknown): error is AppError {
+  if (!(error instanceof AppError)) return false
+  return error.code === 'APPROVAL_EXPIRED' || (error instanceof WaitEnded && error.code === 'CONFLICT')
+}
+
 /** Throws how a turn stands that has waited, unless it goes on. */
 export function requireDecided(row: TurnRow): void {
   if (row.status === 'waiting') throw new TurnIsWaiting()
   if (row.status !== 'ended') return
   const { error } = JSON.parse(row.state ?? '{}') as { error?: { code: AppError['code']; message: string } }
-  throw error === undefined ? conflict(abandoned) : new AppError(error.code, error.message)
+  throw new WaitEnded(error?.code ?? 'CONFLICT', error?.message ?? abandoned)
 }
 
 const abandoned = 'The turn ended while it waited for a decision.'
@@ -340,6 +350,20 @@ export function shownWaiting({
 /** For the waiting call, in the stored answer. */
 export const waitsForPerson = 'This call waits for the approval of a person. It was not made yet.'
 
+/** Within the transaction that ends a turn which has waited. */
+export async function endAnswer(
+  transaction: Kysely<AgentTables>,
+  row: Pick<TurnRow, 'id' | 'waiting'>,
+  { how, error, at }: { how: WaitEnd; error: string; at: string },
+): Promise<ChatMessage | undefined> {
+  await settleApprovals(transaction, row.id, at)
+  const said = await findMessage(transaction, row.id)
+  const answer = said && endedMessage(said, waitingOf(row), error, how)
+  if (answer) await putMessage(transaction, answer)
+  return answer
+}
+
+/** Its call may have had its result since. */
 function endedMessage(
   message: ChatMessage,
   { approval_id: toolCallId, tool: name }: Waiting,
@@ -347,7 +371,8 @@ function endedMessage(
   how: WaitEnd,
 ): ChatMessage {
   const others = message.toolResults?.filter(result => result.toolCallId !== toolCallId) ?? []
-  const toolResults = [...others, { toolCallId, name, error }]
+  const isOpen = message.metadata?.waiting === true
+  const toolResults = isOpen ? [...others, { toolCallId, name, error }] : message.toolResults
   const { waiting: _, ...metadata } = message.metadata ?? {}
   const ended = how === 'stopped' ? { stopped: true } : { error }
   return { ...message, toolResults, metadata: { ...metadata, ...ended } }

@@ -3,11 +3,12 @@ import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { AgentDatabase } from '#storage/tables.ts'
 import type { ChatMessage } from '../chat.schema.ts'
 import type { Lock } from '../conversation-lock.repository.ts'
+import { conversationLocked } from '../conversation-lock.ts'
 import type { ConversationsService } from '../conversations.service.ts'
 import { findMessage, findNext, isWholeAnswer, toPublic } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
 import type { TurnRow } from '../turn-rows.repository.ts'
-import { changeTurn, findByClientId } from '../turn-rows.repository.ts'
+import { beginRun, findByClientId } from '../turn-rows.repository.ts'
 import type { WaitingTurns } from '../waiting.service.ts'
 import { requireDecided } from '../waiting.service.ts'
 import type { Answering } from './answering.ts'
@@ -60,7 +61,13 @@ export function createAnswerOnce({
     await using draft = await (isStored
       ? questions.draftAgain(agentId, message.id, row ? optionsOf(row) : {}, asker)
       : questions.draftNew(agentId, message, asker))
-    const question = await draft.accept(row && resumedTurn(row))
+    let run = 0
+    const also = async (transaction: AgentDatabase, { token }: Lock) => {
+      const begun = row && (await beginRun(transaction, row.id, token, row.created_at))
+      if (begun === undefined) throw conversationLocked()
+      run = begun
+    }
+    const question = await draft.accept(row && { ...resumedTurn(row), also })
     const turn = row ?? {
       ...{ id: question.turnId, conversation_id: question.lock.conversationId, started_by: asker.author },
       ...{
@@ -78,7 +85,7 @@ export function createAnswerOnce({
         const timeout = question.approvalTimeout
         await waiting.park({ transaction, outbox }, agentId, { ...parked, timeout, resume })
       },
-      ...(row && { recording: waiting.recordingOf(question.agent, row) }),
+      ...(row && { recording: waiting.recordingOf(question.agent, { ...row, run }) }),
     } satisfies Pick<Question, 'park' | 'recording'>
     return (await answering.answer({ ...question, ...lasting }, signal)).assistantMessage
   }
@@ -90,9 +97,5 @@ function optionsOf({ question }: TurnRow): QuestionInput {
 
 /** Takes the lock over that is the turn's. */
 function resumedTurn({ id: turnId, lock_token, conversation_id: conversationId }: TurnRow) {
-  return {
-    ...{ turnId, held: { conversationId, token: lock_token ?? 0 } },
-    also: (transaction: AgentDatabase, { token }: Lock) =>
-      changeTurn(transaction, turnId, { lock_token: token }),
-  }
+  return { turnId, held: { conversationId, token: lock_token ?? 0 } }
 }

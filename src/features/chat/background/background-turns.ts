@@ -13,7 +13,7 @@ import type { QuestionInput } from '../answering/questions.ts'
 import { titleOf, userMessage } from '../answering/questions.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import type { ChatMessage, TurnOptions } from '../chat.schema.ts'
-import { listLocked } from '../conversation-lock.repository.ts'
+import { isParked, listLocked } from '../conversation-lock.repository.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
 import { conversationLocked } from '../conversation-lock.ts'
 import type { ConversationStarts } from '../conversation-starts.ts'
@@ -117,10 +117,15 @@ export function createBackgroundTurns({ waiting, lock, starts, transact, clock, 
   return {
     accept,
 
-    /** Ends a turn that waits for a person; false if it does not. */
-    endWait: async (agent: AgentHandle, row: TurnRow | undefined): Promise<boolean> =>
-      row?.status === 'waiting' &&
-      transact(agent, (transaction, outbox) => waiting.end({ transaction, outbox }, row, 'stopped')),
+    /** Ends a turn that waits for a person, or has not gone on since the decision; false if it does neither. */
+    endWait: async (agent: AgentHandle, turnId: string): Promise<boolean> =>
+      Boolean((await findTurn(agent.db, turnId))?.waiting) &&
+      transact(agent, async (transaction, outbox) => {
+        const row = await findTurn(transaction, turnId)
+        const lock = { conversationId: row?.conversation_id ?? '', token: row?.lock_token ?? 0 }
+        if (row === undefined || !(await isParked(transaction, lock))) return false
+        return await waiting.end({ transaction, outbox }, row, 'stopped')
+      }),
 
     /** Ends a turn that has not begun; false if it has. */
     withdraw: (agent: AgentHandle, turnId: string): Promise<boolean> =>

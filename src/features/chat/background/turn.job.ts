@@ -34,7 +34,7 @@ import {
   sizeOfLog,
 } from '../turn-rows.repository.ts'
 import type { WaitingTurns } from '../waiting.service.ts'
-import { shownWaiting, waitKey } from '../waiting.service.ts'
+import { endAnswer, shownWaiting, waitKey } from '../waiting.service.ts'
 import type { StoredQuestion } from './background-turns.ts'
 import { TurnLog } from './turn-log.ts'
 
@@ -94,6 +94,8 @@ async function endUnanswered(needs: Dependencies, agent: AgentHandle, turnId: st
     const start = { ...(await sizeOfLog(transaction, id)), deltas: 0 }
     const log = new TurnLog({ ...needs, db: transaction, turn, start, onWritten() {}, onLost() {} })
     await endOf(needs, log, turn)(transaction, outbox, { assistantMessage: undefined, error })
+    const end = { how: 'abandoned', error: error.message, at: timestamp(needs.clock) } as const
+    if (turn.waiting !== null && turn.ended_at === null) await endAnswer(transaction, turn, end)
     if (token !== null) await needs.lock.release(transaction, { conversationId, token })
   })
   notify(needs, agent, id)
