@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 interface Dependencies {
-  /** How long a process must have lived before it runs suspects, and how long others wait for one at first; milliseconds. */
+  /** How long a process must have run jobs before it runs suspects, and how long others wait for one at first; milliseconds. */
   calmMs: number
   /** Has every lane look for work. */
   onOpen(): void
@@ -20,7 +20,7 @@ export class Isolation {
   /** Begins a suspect of a lane of an agent, by these; undefined if it has none any more, else a promise of its end. */
   readonly #waiting = new Map<string, () => Promise<{ ended: Promise<void> } | undefined>>()
   readonly #stopping = new AbortController()
-  readonly #startedAt = performance.now()
+  #startedAt = 0
   /** Jobs that run, and looks that may begin some. */
   #busy = 0
   #onIdle = () => {}
@@ -31,6 +31,11 @@ export class Isolation {
 
   constructor(needs: Dependencies) {
     this.#needs = needs
+  }
+
+  /** To be called before the first job may begin. */
+  start(): void {
+    this.#startedAt = performance.now()
   }
 
   /** To be called before a job begins, or work that may begin one; the result is to be called at its end. */

@@ -404,7 +404,7 @@ describe('a job that processes have died with', () => {
   test('twice runs alone in its process, after all others', async () => {
     const deaths = { 'parse suspect': 2, 'send suspect of b': 3 }
     // Longer than the looks for the others take on a busy machine.
-    const { stage, begun } = await setSuspects(deaths, { calmMs: 500 })
+    const { stage, begun } = await setSuspects(deaths, { calmMs: 1000 })
     for (const name of ['parse 1', 'parse 2', 'send 3', 'send 4 of b'])
       await stage.add(name.split(' ')[0] ?? '', { payload: name })
     await stage.runner.start()
@@ -471,6 +471,7 @@ describe('a job that processes have died with', () => {
   })
 
   test('keeps those beside it from beginning no longer than they can bear', async () => {
+    const clock = manualClock()
     const gate = createGate()
     const begun: string[] = []
     const stage = await setJobStage(
@@ -478,13 +479,17 @@ describe('a job that processes have died with', () => {
         long: () => gate.pass(),
         note: async ({ payload }) => void begun.push(String(payload)),
       },
-      { clock: manualClock(), calmMs },
+      { clock, calmMs },
     )
-    await stage.add('note', { payload: 'suspect' })
-    await stage.agentDatabases.use('a', ({ db }) => db.updateTable('outbox').set({ attempts: 2 }).execute())
     await stage.add('long', { agent: 'b' })
     await stage.runner.start()
     await gate.reached
+    // Only now, since it begins at once where nothing runs yet.
+    const now = clock.now()
+    await stage.add('note', { payload: 'suspect', runAt: now + 60 * second })
+    const died = { attempts: 2, run_at: new Date(now).toISOString() }
+    await stage.agentDatabases.use('a', ({ db }) => db.updateTable('outbox').set(died).execute())
+    await stage.wakeUps.documents.pull('a', now)
     for (let other = 1; other <= 20; other += 1) {
       await stage.add('note', { payload: other, agent: 'b' })
       // They are kept back for longer the longer all has taken, which on a busy machine is long.

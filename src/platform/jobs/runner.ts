@@ -46,7 +46,7 @@ export interface RunnerDependencies<Agent extends JobAgent> {
   limits?: ByLane<LaneLimits>
   /** If its process gives no sign of life for this long, a job is run by another one. */
   leaseMs?: number
-  /** How long this process must have lived before it runs jobs that others have died with, in milliseconds. */
+  /** How long this process must have run jobs before it runs those that others have died with, in milliseconds. */
   calmMs?: number
   /** While it has a problem, only jobs that delete begin. */
   disk?: Disk
@@ -66,7 +66,10 @@ export function createJobRunner<Agent extends JobAgent>(needs: RunnerDependencie
   }
   const begun = () => runners.reduce((sum, runner) => sum + runner.begun, 0)
   return {
-    start: () => inAll(runner => runner.start()),
+    async start() {
+      isolation.start()
+      await inAll(runner => runner.start())
+    },
     async stop(deadline, reason) {
       isolation.stop()
       await inAll(runner => runner.stop(deadline, reason))
