@@ -304,6 +304,19 @@ describe('a notice', () => {
     expect(await statusesOf(agent)).toEqual(['pending'])
   })
 
+  it('decides nothing where the model could have sent it to another', async () => {
+    const { agent } = await begin('email')
+    await agent.set({ sql_tool_writes: true })
+    const before = mail.mails.length
+    await ask(agent)
+    await stage.pass(second)
+    await eventually(() => expect(mail.mails.length).toBeGreaterThan(before))
+    const { text } = readMail(mail.mails.at(-1)?.raw ?? '')
+    expect(text).toContain('Tool: pay')
+    expect(text).toContain('in the console')
+    expect(text).not.toContain('/decisions/')
+  })
+
   it('quotes on one line what the model has read', async () => {
     const { agent } = await begin('whatsapp')
     const path = `${agent.path}/tools`

@@ -14,6 +14,10 @@ import { chosenIn } from './reach.ts'
 
 const keptMs = 30 * 24 * 3_600_000
 
+/** A model that changes contacts could have chosen who gets the notice. */
+const inConsole =
+  'See to it in the console, under “Needs you”: with `sql_tool_writes` the model can change contacts, so nothing is decided here.'
+
 interface Dependencies {
   settings: Pick<SettingsService, 'profileOf'>
   channels: Pick<ChannelsService, 'sendMail' | 'sendTelegram' | 'sendWhatsapp'>
@@ -33,14 +37,17 @@ export type Subject =
 export function createSendNotice(needs: Dependencies): EventHandler<AgentHandle> {
   const { settings, reach, clock } = needs
 
-  async function store(agent: AgentHandle, event: AgentEvent): Promise<Notice | undefined> {
+  async function store(agent: AgentHandle, event: AgentEvent) {
     const { name, settings: chosen } = await settings.profileOf(agent.agentId)
     if (chosen.notify === undefined) return undefined
     await removeNotices(agent.db, new Date(clock.now() - keptMs).toISOString())
     const { channel, contactId: contact_id } = chosenIn(chosen.notify)
-    const content = await contentOf(agent, name, event)
+    const isSafe = chosen.sql_tool_writes !== true
+    const given = await contentOf(agent, name, event)
+    const content = isSafe ? given : { ...given, subject: null, text: `${given.text}\n${inConsole}` }
     const rest = { created_at: timestamp(clock), sent_at: null, error: null, outcome: null }
-    return await putNotice(agent.db, { id: event.id, channel, contact_id, ...content, ...rest })
+    const notice = await putNotice(agent.db, { id: event.id, channel, contact_id, ...content, ...rest })
+    return { notice, isSafe }
   }
 
   return {
@@ -48,12 +55,12 @@ export function createSendNotice(needs: Dependencies): EventHandler<AgentHandle>
     always: ['approval.requested', 'browser.takeover_requested'],
     maxAttempts: 8,
     async handle(event, { agent, signal }) {
-      const notice = await store(agent, event)
+      const { notice, isSafe } = (await store(agent, event)) ?? {}
       const isDue = notice?.sent_at === null && notice.expires_at > timestamp(clock)
       if (notice === undefined || !isDue) return
       const { address } = await reach(agent, notice.channel as NoticeChannel, notice.contact_id)
       const { takeover_url: link } = event.payload as Partial<TakeoverRequested>
-      const text = link === undefined ? notice.text : `${notice.text}\nOpen: ${link}`
+      const text = link !== undefined && isSafe ? `${notice.text}\nOpen: ${link}` : notice.text
       await send(needs, agent, { ...notice, text }, { address, signal })
       await changeNotice(agent.db, notice.id, { sent_at: timestamp(clock) })
     },
