@@ -48,6 +48,7 @@ import { removeTurnsJobName, turnJobName } from './stored-turn.ts'
 import { keptCharacters, truncateResult } from './turn/truncate-result.ts'
 import { registerTurnRoutes } from './turns.routes.ts'
 import { createTurnsService } from './turns.service.ts'
+import type { WaitingTurns } from './waiting.service.ts'
 import { createWaiting, expireJobName, isWaitOver, TurnIsWaiting } from './waiting.service.ts'
 
 /** For other features that have answers in a form. */
@@ -73,6 +74,8 @@ export interface ChatFeature extends Feature {
   maySee(request: FastifyRequest, conversationId: string): Promise<boolean>
   answerOnce: ReturnType<typeof createAnswerOnce>
   approvals: Pick<ApprovalsService, 'decide'>
+  /** For callers of `answerOnce` that are not to go on with a message: ends its turn if that has had its decision. */
+  abandon: WaitingTurns['abandon']
   /** Receives files that are to be sent with messages. */
   files: Pick<ChatFiles, 'receive' | 'discard' | 'examine'>
   /** For turns of conversations that are kept elsewhere. */
@@ -135,7 +138,7 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
     answering,
     askerInMcpSession,
     maySee: (request, id) => conversations.has(request.agent.db, id, sightOf(request)),
-    ...{ answerOnce, approvals },
+    ...{ answerOnce, approvals, abandon: waiting.abandon },
     files,
     planner,
     running,

@@ -86,6 +86,17 @@ export function findByClientId(database: Database, started_by: string, clientId:
     .executeTakeFirst()
 }
 
+/** The turn of a message that was decided on, and has not ended since. */
+export function findDecided(database: Database, messageId: string): Promise<TurnRow | undefined> {
+  return database
+    .selectFrom('turns')
+    .selectAll()
+    .where('client_message_id', '=', messageId)
+    .where('waiting', 'is not', null)
+    .where('status', 'not in', ['waiting', 'ended'] satisfies TurnStatus[])
+    .executeTakeFirst()
+}
+
 /** The turns of a conversation that have not ended, in their order. */
 export function openTurns(database: Database, conversationId: string) {
   return database

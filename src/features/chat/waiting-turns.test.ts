@@ -273,6 +273,27 @@ describe('a turn without a caller', () => {
     await workflows.reached(execution_id, status)
     expect(sent).toBe(calls)
   })
+
+  it('ends with its decision once what began it is gone', async () => {
+    const { path, agent } = await makeAgent()
+    const scheduled = await schedule(agent)
+    const calls = [(await waiting(path, scheduled)).call]
+    stage.model.next({ stream: openaiToolCall('pay', {}) })
+    const { body: conversation } = await stage.app.call<{ id: string }>('POST', `${path}/conversations`, {
+      body: { title: 'T' },
+    })
+    const workflows = workflowCalls(stage.app, agent)
+    const chat = { type: 'chat', message: 'Pay', conversation_id: conversation.id }
+    const workflow_id = await workflows.create({ start: { type: 'trigger' }, chat }, ['start > chat'])
+    const { execution_id } = (await workflows.execute({ workflow_id })).body
+    calls.push((await waiting(path, conversation.id)).call)
+    await stage.app.call('DELETE', `${agent}/schedules/${scheduled}`)
+    await stage.app.call('POST', `${agent}/workflows/executions/${execution_id}/terminate`)
+    for (const call of calls) await decide(path, call, true)
+    for (const id of [scheduled, conversation.id])
+      await eventually(async () => expect(await current(path, id)).toBeNull())
+    expect(sent).toBe(0)
+  })
 })
 
 it('goes on where it was after a restart, and makes a call that may have run no second time', async () => {

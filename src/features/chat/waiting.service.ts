@@ -22,6 +22,7 @@ import type { TurnRow, TurnStatus, Waiting } from './turn-rows.repository.ts'
 import {
   changeInRun,
   changeTurn,
+  findDecided,
   findTurn,
   findWaiting,
   insertEvents,
@@ -267,6 +268,13 @@ export function createWaiting(needs: Dependencies) {
     ...ends,
 
     settle,
+
+    /** Ends the turn of a message that was decided on where what asked it is gone. */
+    abandon: (agent: AgentHandle, messageId: string): Promise<void> =>
+      transact(agent, async (transaction, outbox) => {
+        const row = await findDecided(transaction, messageId)
+        if (row) await end({ transaction, outbox }, row, 'abandoned')
+      }),
 
     /** Ends a wait whose time is over or whose browser is gone, or a turn that nothing has gone on with after its decision. */
     expireJob: {

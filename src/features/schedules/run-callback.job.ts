@@ -15,7 +15,7 @@ import type { ScheduleEvents } from './schedules.events.ts'
 import type { ExecutionRow, ScheduleRow } from './schedules.repository.ts'
 import { callbackData, findExecution, findSchedule } from './schedules.repository.ts'
 
-interface Dependencies extends Pick<ChatFeature, 'answerOnce'> {
+interface Dependencies extends Pick<ChatFeature, 'answerOnce' | 'abandon'> {
   transact: Transact<ScheduleEvents>
   executions: Executions
   outbound: Pick<Outbound, 'fetch'>
@@ -37,7 +37,7 @@ const waitingMs = 3_600_000
 
 /** Runs the callbacks that are no workflows, and records how each has ended. */
 export function createCallbacks(needs: Dependencies): Record<string, JobHandler<AgentHandle>> {
-  const { transact, executions, answerOnce, outbound, clock } = needs
+  const { transact, executions, answerOnce, abandon, outbound, clock } = needs
   const runChat: Callback = async ({ agent, signal }, schedule, { id }) => {
     const content = String(callbackData(schedule).content)
     // The conversation of a schedule has the schedule's id, and each question in it that of its execution.
@@ -83,7 +83,8 @@ export function createCallbacks(needs: Dependencies): Record<string, JobHandler<
         const { db } = context.agent
         const execution = await findExecution(db, 'id', idOf(context))
         const schedule = execution && (await findSchedule(db, execution.schedule_id))
-        if (schedule === undefined || execution?.status !== 'running') return
+        if (schedule === undefined || execution?.status !== 'running')
+          return await abandon(context.agent, idOf(context))
         const { id, name } = schedule
         await currentActor.run({ kind: 'schedule', id, name }, callback, context, schedule, execution)
         await end(context, 'id', idOf(context), null)

@@ -13,7 +13,7 @@ import { scheduleEvents } from './schedules.events.ts'
 import { registerScheduleRoutes } from './schedules.routes.ts'
 import { createSchedulesService } from './schedules.service.ts'
 
-interface Peers extends Pick<ChatFeature, 'answerOnce'> {
+interface Peers extends Pick<ChatFeature, 'answerOnce' | 'abandon'> {
   agents: AgentsService
   lifecycle: Lifecycle
   workflows: WorkflowsService
@@ -22,12 +22,12 @@ interface Peers extends Pick<ChatFeature, 'answerOnce'> {
 /** The work of agents at set times. */
 export function createSchedules(infrastructure: Infrastructure, peers: Peers): Feature {
   const { outbound, clock, ids } = infrastructure
-  const { agents, answerOnce, lifecycle, workflows } = peers
+  const { agents, answerOnce, abandon, lifecycle, workflows } = peers
   const transact: Transact<ScheduleEvents> = infrastructure.transact
   const isActive = async (agentId: string) => (await agents.find(agentId)).status === 'active'
   const executions = createExecutions({ lifecycle, clock, ids })
   const requireWorkflow = workflows.get
-  const callbacks = createCallbacks({ transact, executions, answerOnce, outbound, clock })
+  const callbacks = createCallbacks({ transact, executions, answerOnce, abandon, outbound, clock })
   const schedules = createSchedulesService({
     transact,
     outbound,

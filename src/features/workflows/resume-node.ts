@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { conflict, invalid, notFound } from '#platform/errors.ts'
@@ -11,6 +12,7 @@ import { awaitsDecision } from './engine/plan.ts'
 import { changeExecutions, findExecution } from './executions.repository.ts'
 import { jobOf } from './lifecycle.service.ts'
 import { decideNode, readResults } from './node-results.repository.ts'
+import { messageIdOf } from './nodes/chat.ts'
 import type { Decision } from './workflows.schema.ts'
 
 /** Until a node is looked for again that is about to wait, in milliseconds. */
@@ -41,8 +43,13 @@ export async function resumeNode(
   await goOn(transaction, outbox, id, node, { output, due_at: at })
 }
 
+interface Deciding extends Pick<ChatFeature, 'abandon'> {
+  transact: Transact
+  clock: Clock
+}
+
 /** A turn of a node has had its decision: the node goes on. Its key names execution, node and path. */
-export function createChatDecided(transact: Transact, clock: Clock): JobHandler<AgentHandle> {
+export function createChatDecided({ transact, abandon, clock }: Deciding): JobHandler<AgentHandle> {
   return {
     lane: 'timers',
     async run({ agent, payload }) {
@@ -56,9 +63,10 @@ export function createChatDecided(transact: Transact, clock: Clock): JobHandler<
         if (node?.output) await goOn(transaction, outbox, id, node, { output: node.output, due_at: at })
         return node === undefined
       })
+      const execution = await findExecution(agent.db, id)
+      if (execution?.status !== 'running') return await abandon(agent, messageIdOf(String(payload)))
       // It has not begun to wait yet.
-      if (isRunning && (await findExecution(agent.db, id))?.status === 'running')
-        throw new JobYields({ until: clock.now() + startingMs })
+      if (isRunning) throw new JobYields({ until: clock.now() + startingMs })
     },
   }
 }

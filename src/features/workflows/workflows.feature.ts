@@ -1,6 +1,7 @@
 import type { AgentsService } from '#features/agents/agents.service.ts'
 import type { BrowserService } from '#features/browser/browser.service.ts'
 import type { ChannelsService } from '#features/channels/channels.service.ts'
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { createExecutionEnds } from './execution-ends.ts'
@@ -35,7 +36,7 @@ export interface WorkflowsFeature extends Feature {
   executions: Pick<ExecutionsService, 'resume'>
 }
 
-interface Peers extends ChatParts {
+interface Peers extends ChatParts, Pick<ChatFeature, 'abandon'> {
   agents: AgentsService
   channels: ChannelsService
   browser: BrowserService
@@ -86,7 +87,7 @@ export function createWorkflows(
         isExclusive,
       }),
       [pruneJob]: pruning.job,
-      [chatDecidedJob]: createChatDecided(infrastructure.transact, clock),
+      [chatDecidedJob]: createChatDecided({ ...infrastructure, ...peers }),
     },
   }
 }

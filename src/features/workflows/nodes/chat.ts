@@ -28,6 +28,11 @@ const waitingMs = 3_600_000
 
 export type ChatParts = Pick<ChatFeature, 'answerOnce' | 'answerAlone'>
 
+/** Id of the message that a run of a node sends, by the key of the run. */
+export function messageIdOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 26)
+}
+
 /** Sends the agent a message: in a conversation, or on its own, and then only the output of it is kept. */
 export const createChat = ({ answerOnce, answerAlone }: ChatParts) =>
   defineNode(schema, {
@@ -59,8 +64,7 @@ export const createChat = ({ answerOnce, answerAlone }: ChatParts) =>
       if (conversation_id === undefined)
         return { output: outputOf(await answerAlone(agent, { ...request, isOutsider }, signal)) }
       const asker = { isOutsider, author: `workflow:${execution.workflowId}`, reach: 'all' as const }
-      const id = createHash('sha256').update(key).digest('hex').slice(0, 26)
-      const question = { ...request, id, conversationId: conversation_id }
+      const question = { ...request, id: messageIdOf(key), conversationId: conversation_id }
       const resume = { name: chatDecidedJob, payload: key, key: `chat:${key}` }
       const send = () => answerOnce(agent.agentId, question, asker, { signal, resume })
       const assistantMessage = await onceUnlocked(send, signal).catch(error => {
