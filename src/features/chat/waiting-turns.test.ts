@@ -274,6 +274,16 @@ describe('a turn without a caller', () => {
     expect(sent).toBe(calls)
   })
 
+  it('of a schedule ends where it can no longer go on', async () => {
+    const { path, agent } = await makeAgent()
+    const id = await schedule(agent)
+    const { call } = await waiting(path, id)
+    await stage.app.call('PUT', agent, { body: { status: 'paused' } })
+    await decide(path, call, false)
+    await eventually(async () => expect(await current(path, id)).toBeNull())
+    expect((await stage.messages(path)).at(-1)).toMatchObject({ metadata: { error: expect.any(String) } })
+  })
+
   it('ends with its decision once what began it is gone', async () => {
     const { path, agent } = await makeAgent()
     const scheduled = await schedule(agent)

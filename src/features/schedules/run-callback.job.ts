@@ -89,7 +89,10 @@ export function createCallbacks(needs: Dependencies): Record<string, JobHandler<
         await currentActor.run({ kind: 'schedule', id, name }, callback, context, schedule, execution)
         await end(context, 'id', idOf(context), null)
       },
-      onFailed: (context, error) => end(context, 'id', idOf(context), error),
+      async onFailed(context, error) {
+        await end(context, 'id', idOf(context), error)
+        await abandon(context.agent, idOf(context))
+      },
     }
     return handler
   }
