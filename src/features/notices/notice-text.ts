@@ -30,6 +30,11 @@ export function approvalText(event: Requested, { agentName, workflow, read, ques
   ])
 }
 
+/** Whether the text has all arguments of the call: no person agrees to a part. */
+export function isWhole({ arguments: given = {} }: Requested): boolean {
+  return JSON.stringify(given).length <= lengths.content
+}
+
 export function takeoverText(event: TakeoverRequested, { agentName }: Background): string {
   return textOf(`${inShort(agentName, lengths.name)} needs a person in its browser.`, event.expires_at, [
     ['Why', inShort(event.reason, lengths.reason)],

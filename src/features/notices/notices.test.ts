@@ -304,11 +304,14 @@ describe('a notice', () => {
     expect(await statusesOf(agent)).toEqual(['pending'])
   })
 
-  it('decides nothing where the model could have sent it to another', async () => {
+  it.each([
+    ['the model could have sent it to another', { sql_tool_writes: true }, {}],
+    ['a part of what is agreed to is not shown', { sql_tool_writes: false }, { note: 'y'.repeat(250) }],
+  ])('decides nothing where %s', async (_name, settings, given) => {
     const { agent } = await begin('email')
-    await agent.set({ sql_tool_writes: true })
+    await agent.set(settings)
     const before = mail.mails.length
-    await ask(agent)
+    await ask(agent, given)
     await stage.pass(second)
     await eventually(() => expect(mail.mails.length).toBeGreaterThan(before))
     const { text } = readMail(mail.mails.at(-1)?.raw ?? '')
@@ -327,7 +330,7 @@ describe('a notice', () => {
     const before = ways.whatsapp?.sent().length
     stage.model.next(
       { stream: openaiToolCall('read', {}) },
-      { stream: openaiToolCall('pay', { note: 'y'.repeat(5_000) }) },
+      { stream: openaiToolCall('pay', { note: 'y'.repeat(200) }) },
     )
     const body = { content: 'Pay what I owe', autoRag: false, background: true, cancel_waiting: true }
     await stage.app.call('POST', `${agent.path}/chat`, { body })

@@ -5,7 +5,7 @@ import { timestamp } from '#platform/clock.ts'
 import type { AgentEvent, EventHandler } from '#platform/jobs/events.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Requested, TakeoverRequested } from './notice-text.ts'
-import { approvalText, takeoverText } from './notice-text.ts'
+import { approvalText, isWhole, takeoverText } from './notice-text.ts'
 import type { NoticeTokens } from './notice-tokens.ts'
 import type { Notice } from './notices.repository.ts'
 import { backgroundOf, changeNotice, putNotice, removeNotices } from './notices.repository.ts'
@@ -17,6 +17,9 @@ const keptMs = 30 * 24 * 3_600_000
 /** A model that changes contacts could have chosen who gets the notice. */
 const inConsole =
   'See to it in the console, under “Needs you”: with `sql_tool_writes` the model can change contacts, so nothing is decided here.'
+
+const tooLong =
+  'Its arguments are too long to show here: read them in the console, under “Needs you”, and decide there.'
 
 interface Dependencies {
   settings: Pick<SettingsService, 'profileOf'>
@@ -80,7 +83,10 @@ async function contentOf({ db }: AgentHandle, agentName: string, { name, payload
   const { tool_call_id, execution_id = '', node_id = '', path } = event
   const subject: Subject = tool_call_id === undefined ? { execution_id, node_id, path } : { tool_call_id }
   const text = approvalText(event, { agentName, ...(await backgroundOf(db, event)) })
-  return { subject: JSON.stringify(subject), text, expires_at: event.expires_at }
+  const offered = isWhole(event)
+    ? { subject: JSON.stringify(subject), text }
+    : { subject: null, text: `${text}\n${tooLong}` }
+  return { ...offered, expires_at: event.expires_at }
 }
 
 async function send(

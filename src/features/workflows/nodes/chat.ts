@@ -24,7 +24,7 @@ const ownRoots = ['agent', 'execution', 'workflow', 'now']
 const lockPauseMs = 500
 
 /** Until a turn is looked at again that waits for a person, in milliseconds: its decision has the node go on. */
-const waitingMs = 3_600_000
+const waitingMs = 24 * 3_600_000
 
 export type ChatParts = Pick<ChatFeature, 'answerOnce' | 'answerAlone'>
 
