@@ -1,20 +1,11 @@
-import { syncBuiltinESMExports } from 'node:module'
-import timers from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely } from 'kysely'
-import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { TransactionConflict } from '#platform/transactions/transaction.ts'
 import { createSqliteDialect } from '#storage/sqlite/connections/dialect.ts'
 import { openDatabase } from '#storage/sqlite/connections/open.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
-import { inShortTransactions } from './short-transactions.ts'
-
-/** The pauses are made all the same. */
-const pause = vi.spyOn(timers, 'setTimeout')
-syncBuiltinESMExports()
-afterAll(() => {
-  pause.mockRestore()
-  syncBuiltinESMExports()
-})
+import { createShortTransactions } from './short-transactions.ts'
 
 interface Tables {
   notes: { number: number }
@@ -35,14 +26,20 @@ async function openNotes() {
   return { db, read, other: open() }
 }
 
-/** Time stands still, save for what the work takes, and begins where the files before and after have it. */
-beforeEach(() => {
-  const now = performance.now()
-  vi.useFakeTimers({ toFake: ['performance'] })
-  take(now)
+/** Time stands still, save for what the work takes; the pauses are made all the same. */
+let time = 0
+const take = (milliseconds: number) => {
+  time += milliseconds
+}
+const pause = vi.fn((milliseconds: number) => {
+  take(milliseconds)
+  return delay(milliseconds)
 })
-afterEach(() => void vi.useRealTimers())
-const take = (milliseconds: number) => void vi.advanceTimersByTime(milliseconds)
+let inShortTransactions: ReturnType<typeof createShortTransactions>
+beforeEach(() => {
+  pause.mockClear()
+  inShortTransactions = createShortTransactions({ now: () => time, pause })
+})
 
 const numbers = Array.from({ length: 8 }, (_, index) => index)
 
@@ -80,9 +77,6 @@ test('what is done between two calls counts as the turn of the others', async ()
       await transaction.insertInto('notes').values({ number }).execute()
       take(6)
     })
-  // Of the tests before nothing is left to wait for.
-  take(1_000)
-  pause.mockClear()
   await write(0)
   take(7)
   await write(1)

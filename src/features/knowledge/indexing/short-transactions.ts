@@ -32,42 +32,52 @@ interface Database<Tables, Item> {
  */
 const isolation = 'repeatable read'
 
-/**
- * When this thread may write again, by `performance.now()`. Its work until then, such as preparing its next
- * writes, costs the others nothing.
- */
-let nextTurn = 0
+interface Time {
+  /** Milliseconds from any moment. */
+  now(): number
+  pause(milliseconds: number): Promise<unknown>
+}
+
+export function createShortTransactions({ now, pause }: Time) {
+  /**
+   * When this thread may write again, by `now`. Its work until then, such as preparing its next writes, costs the others
+   * nothing.
+   */
+  let nextTurn = 0
+
+  return async <Tables, Item>(
+    { db, singleWriter, begin, end }: Database<Tables, Item>,
+    items: readonly Item[],
+    work: (transaction: Transaction<Tables>, item: Item) => Promise<void>,
+  ): Promise<void> => {
+    const turns = singleWriter ? takingTurns : amongWriters
+    for (let done = 0; done < items.length; ) {
+      const rest = turns.others > 0 ? nextTurn - now() : 0
+      if (rest > 0) await pause(rest)
+      const transact = async (transaction: Transaction<Tables>) => {
+        // Counted from here, since waiting for the lock delays no one.
+        const begun = now()
+        await begin?.(transaction)
+        let next = done
+        let last: Item | undefined
+        for (const item of items.slice(done)) {
+          if (now() - begun >= turns.own) break
+          await work(transaction, item)
+          last = item
+          next += 1
+        }
+        if (last !== undefined) await end?.(transaction, last)
+        return { next, taken: now() - begun }
+      }
+      const turn = await inTransaction(db, transact, isolation)
+      done = turn.next
+      nextTurn = now() + Math.max(turns.others, turn.taken)
+    }
+  }
+}
 
 /**
  * Does `work` for each item, in order, in as few transactions as the time limit of each allows. Where others may be
  * waiting, they get as long a turn after each; after an error or a crash, everything up to the last commit is done.
  */
-export async function inShortTransactions<Tables, Item>(
-  { db, singleWriter, begin, end }: Database<Tables, Item>,
-  items: readonly Item[],
-  work: (transaction: Transaction<Tables>, item: Item) => Promise<void>,
-): Promise<void> {
-  const turns = singleWriter ? takingTurns : amongWriters
-  for (let done = 0; done < items.length; ) {
-    const rest = turns.others > 0 ? nextTurn - performance.now() : 0
-    if (rest > 0) await delay(rest)
-    const transact = async (transaction: Transaction<Tables>) => {
-      // Counted from here, since waiting for the lock delays no one.
-      const begun = performance.now()
-      await begin?.(transaction)
-      let next = done
-      let last: Item | undefined
-      for (const item of items.slice(done)) {
-        if (performance.now() - begun >= turns.own) break
-        await work(transaction, item)
-        last = item
-        next += 1
-      }
-      if (last !== undefined) await end?.(transaction, last)
-      return { next, taken: performance.now() - begun }
-    }
-    const turn = await inTransaction(db, transact, isolation)
-    done = turn.next
-    nextTurn = performance.now() + Math.max(turns.others, turn.taken)
-  }
-}
+export const inShortTransactions = createShortTransactions({ now: () => performance.now(), pause: delay })
