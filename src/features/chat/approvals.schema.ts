@@ -53,7 +53,9 @@ export const decisionSchema = Type.Object(
 export const decidedSchema = Type.Intersect([
   toolResultSchema,
   Type.Object({
-    success: Type.Boolean({ description: 'Whether the call was made and succeeded.' }),
+    success: Type.Boolean({
+      description: 'Whether the call was made and succeeded; where a turn goes on, `true`.',
+    }),
     turn: Type.Optional(
       Type.Object(
         { id: Type.String(), status: Type.Literal('running') },

@@ -193,7 +193,9 @@ function alreadyDecided({ status }: Approval): AppError {
         'not made a second time: ask the agent again if it did not happen.',
     )
   return conflict(
-    status === 'denied' ? 'This call was refused before.' : 'This call was approved and made before.',
+    status === 'denied'
+      ? 'This call was refused before.'
+      : 'The decision on this call is over: its message says how it ended.',
   )
 }
 
