@@ -252,9 +252,12 @@ describe.each(confined)('the role chat, of %s', who => {
 it('stops its own turns, and those of others if it is an admin', async () => {
   const begun: Record<string, string>[] = []
   for (const who of ['owner', 'ada'] as const) {
-    model.next(heldStream(['One']).reply)
+    const held = heldStream(['One'])
+    model.next(held.reply)
     const answer = await openStream(`${url}${chat}`, { content: 'Count' }, callers[who])
     begun.push((await answer.until('message_start'))[0] as unknown as Record<string, string>)
+    // A turn that is stopped before it asks would leave its answer to the next one.
+    await held.begun
   }
   const [ofOwner, ofAda] = begun.map(({ turnId }) => turnId)
   const stop = async (who: string, turnId?: string) =>
