@@ -45,17 +45,33 @@ async function current(path: string, conversationId: string): Promise<unknown> {
   return (await stage.app.call('GET', `${path}/conversations/${conversationId}/turn`)).body
 }
 
+/** A call whose server has its request. */
+const calling = {
+  shown: 'tool_call',
+  begun: () => eventually(() => expect(open).toBeGreaterThan(0)),
+  ended: () => eventually(() => expect(open).toBe(0)),
+}
+
+interface Work {
+  /** Event by which it is seen. */
+  shown: string
+  begun(): Promise<void>
+  ended(): Promise<void>
+  /** Of the answer that is kept. */
+  content: string
+}
+
 /** What a turn is at work on, and how that begins. */
 const works = {
   'a model that speaks': async () => {
     const held = heldStream(['Half'])
     stage.model.next(held.reply)
-    return { shown: 'content_delta', ended: held.ended, content: 'Half' }
+    return { shown: 'content_delta', begun: () => held.begun, ended: () => held.ended, content: 'Half' }
   },
   'a model that has said nothing': async () => {
     const held = heldStream([])
     stage.model.next(held.reply)
-    return { shown: 'thinking', ended: held.ended, content: '' }
+    return { shown: 'thinking', begun: () => held.begun, ended: () => held.ended, content: '' }
   },
   'a tool whose server hangs': async (agent: string) => {
     await stage.app.call('POST', `${agent}/tools`, {
@@ -67,14 +83,14 @@ const works = {
       },
     })
     stage.model.next({ stream: openaiToolCall('hang', {}) })
-    return { shown: 'tool_call', ended: eventually(() => expect(open).toBe(0)), content: '' }
+    return { ...calling, content: '' }
   },
   'code that loops': async (agent: string) => {
     await stage.app.call('POST', `${agent}/tools`, {
       body: { name: 'loop', description: 'd', type: 'javascript', configuration: { code: 'for (;;) {}' } },
     })
     stage.model.next({ stream: openaiToolCall('loop', {}) })
-    return { shown: 'tool_call', ended: Promise.resolve(), content: '' }
+    return { ...calling, begun: async () => {}, content: '' }
   },
   'code that waits for a server': async (agent: string) => {
     const code = `return (await fetch('${outside.url}')).text()`
@@ -82,25 +98,23 @@ const works = {
       body: { name: 'fetching', description: 'd', type: 'javascript', configuration: { code } },
     })
     stage.model.next({ stream: openaiToolCall('fetching', {}) })
-    return { shown: 'tool_call', ended: eventually(() => expect(open).toBe(0)), content: '' }
+    return { ...calling, content: '' }
   },
   'a page that hangs': async () => {
     stage.model.next({ stream: openaiToolCall('browse_url', { url: outside.url }) })
-    return { shown: 'tool_call', ended: eventually(() => expect(open).toBe(0)), content: '' }
+    return { ...calling, content: '' }
   },
-} satisfies Record<
-  string,
-  (agent: string) => Promise<{ shown: string; ended: Promise<void>; content: string }>
->
+} satisfies Record<string, (agent: string) => Promise<Work>>
 
 describe(`a turn that is stopped ${streamEvent('message_start')}`, () => {
   it.each(Object.entries(works))(
     'ends within %s, keeps what was said, and frees the conversation',
     async (_, work) => {
       const path = await stage.makeChat()
-      const { shown, ended, content } = await work(path.replace('/chat', ''))
+      const { shown, begun, ended, content } = await work(path.replace('/chat', ''))
       const { answer, turnId, conversationId } = await begin(path)
       await answer.until(shown)
+      await begun()
       expect(await current(path, conversationId)).toEqual({
         turn: { id: turnId, status: 'running', since: expect.any(String), started_by: expect.any(String) },
       })
@@ -109,7 +123,7 @@ describe(`a turn that is stopped ${streamEvent('message_start')}`, () => {
         type: 'message_complete',
         assistantMessageId: turnId,
       })
-      await ended
+      await ended()
       const kept = (await stage.messages(path)).at(-1)
       expect(kept).toMatchObject({ id: turnId, role: 'assistant', content, metadata: { stopped: true } })
       expect(kept?.metadata).not.toHaveProperty('aborted')
