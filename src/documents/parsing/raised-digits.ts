@@ -7,6 +7,6 @@ const raised = new Map(
  * them, 10 to the power of 6 would read 106. Search knows these digits as the usual ones. Any other text is given back.
  */
 export function raisedDigits(text: string, before: string): string {
-  const isNumber = /[\d)]$/.test(before) && /^[-+−–]?\d+\s*$/.test(text)
+  const isNumber = /[\d)]/.test(before.at(-1) ?? '') && /^[-+−–]?\d+\s*$/.test(text)
   return isNumber ? Array.from(text, sign => raised.get(sign) ?? sign).join('') : text
 }

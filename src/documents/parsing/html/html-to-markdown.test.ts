@@ -257,3 +257,7 @@ describe('pages that were made to do harm', () => {
     expect(readWithin(`<table>${rows}</table>`).split('\n')).toHaveLength(50_002)
   })
 })
+
+test('many numbers above the line take no longer than as many words', () => {
+  expect(readWithin(`<p>${'1<sup>2</sup> '.repeat(100_000)}</p>`)).toHaveLength(299_999)
+})

@@ -22,6 +22,8 @@ const [none, space, lineBreak, paragraph] = [0, 1, 2, 3]
 
 export function createInlineWriter({ escapes, breaks }: { escapes: boolean; breaks: boolean }): InlineWriter {
   let written = ''
+  /** Of what is written. To look at its end by itself would copy all of it, each time. */
+  let lastCharacter = ''
   let gap = none
   /** Marks that begin with the next word. */
   const waiting: string[] = []
@@ -37,7 +39,9 @@ export function createInlineWriter({ escapes, breaks }: { escapes: boolean; brea
     const isBare = waiting.length === 0
     written += waiting.join('')
     waiting.length = 0
-    written += form(words, isLineStart && isBare)
+    const formed = form(words, isLineStart && isBare)
+    written += formed
+    lastCharacter = formed.at(-1) ?? ''
   }
 
   function add(text: string, form: (words: string, isLineStart: boolean) => string): void {
@@ -56,7 +60,7 @@ export function createInlineWriter({ escapes, breaks }: { escapes: boolean; brea
   return {
     text: writeText,
     verbatim: (text, mark) => add(text, mark),
-    raised: text => writeText(gap === none ? raisedDigits(text, written) : text),
+    raised: text => writeText(gap === none ? raisedDigits(text, lastCharacter) : text),
     space: () => widen(space),
     lineBreak() {
       if (!breaks) widen(space)
@@ -68,7 +72,10 @@ export function createInlineWriter({ escapes, breaks }: { escapes: boolean; brea
       work()
       // Still waiting where nothing was written in between.
       if (waiting.length === depth) waiting.pop()
-      else written += after
+      else {
+        written += after
+        lastCharacter = after.at(-1) ?? ''
+      }
     },
     result: () => written,
   }
