@@ -355,7 +355,19 @@ describe('an answer', () => {
     await page.getByRole('alert').getByText('waits for a decision on the call of transfer').waitFor()
     expect(await box(page).inputValue()).toBe('Never mind.')
     await expectAccessible(page, () => button(page, 'Deny that call and send this').waitFor())
+    // The browser learns from the stored answer alone that the wait is over.
+    const held = Promise.withResolvers<void>()
+    const turnAsked = page.waitForRequest(/\/turn$/)
+    await page.route(/\/turn$|\/turns\/[^/]+\/events/, route => held.promise.then(() => route.continue()))
+    await page.route(`**${chat}?*`, async route => {
+      await eventually(async () => expect((await stage.messages(chat)).at(-1)?.content).toMatch('Hello'))
+      await route.continue()
+    })
     await button(page, 'Deny that call and send this').click()
+    await turnAsked
+    await page.locator('.failure').waitFor()
+    expect(await page.getByRole('article').count()).toBe(4)
+    held.resolve()
     await page.locator('.answer').getByText('Hello from the model.').waitFor()
     await page.locator('.failure').getByText('This call was refused: a new message came').waitFor()
     await button(page, 'Answer again').waitFor()

@@ -87,7 +87,10 @@ export function joinTurn(
   about: Pick<About, 'chat'> & { conversationId: string; turnId: string },
   last: Message | undefined,
 ) {
-  if (turns.get().some(({ turnId }) => turnId === about.turnId)) return
+  // What is known of a turn elsewhere is older than one that runs here.
+  const isHere = (turn: Turn) =>
+    turn.turnId === about.turnId || (turn.conversationId === about.conversationId && isRunning(turn))
+  if (turns.get().some(isHere)) return
   const leaving = new AbortController()
   const answer = last?.role === 'assistant' ? beganAs(last) : newAnswer
   const { id } = run({ ...about, replaces: last?.id }, { leaving: leaving.signal, answer })
