@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
+import { writtenOut } from './written-out.ts'
 
 /** What the folders of the console may import of it, beside themselves. */
 const layers: Record<string, readonly string[]> = {
@@ -68,4 +69,34 @@ it('features of the console have the names of the service’s', () => {
   const names = (folder: string) =>
     globSync(`${folder}*/`).map(path => path.split('/').filter(Boolean).at(-1))
   expect(names(`${root}features/`).filter(name => !names('src/features/').includes(name))).toEqual([])
+})
+
+it('every word of the console is in a table of texts, which other languages have too', () => {
+  const tables = ['i18n/{en,de}.ts', 'features/**/{text,de,feature}.ts', '**/*.test.ts'].map(
+    path => root + path,
+  )
+  const files = globSync(`${root}**/*.{ts,tsx}`, { exclude: tables })
+  expect(files.length).toBeGreaterThan(100)
+  const found = files.map(file => {
+    const lang = file.endsWith('x') ? 'tsx' : 'ts'
+    return [file, writtenOut(readFileSync(file, 'utf8'), lang)] as const
+  })
+  expect(found.filter(([, words]) => words.length > 0)).toEqual([])
+})
+
+it.each([
+  ['<p>Not this {t.one}</p>', ['Not this']],
+  ['<p>\n  {count} pages\n</p>', ['pages']],
+  ['<input aria-label="Name" placeholder={isNew ? "any" : t.name} />', ['Name', 'any']],
+  [`<Empty title={\`\${count} left\`} text={t.none ?? ("x" + t.more)} />`, ['left', 'x']],
+  ['<b>{isDone && "done"}</b>', ['done']],
+  ['toast("It was saved")', ['It was saved']],
+  [`const said = { text: \`All of \${name} is gone\` }`, ['All of']],
+  ['<p className="a b" role="alert">{t.one} · {["a"].join(kind)} {t[kind === "a" ? "b" : "c"]}</p>', []],
+  ['throw new Error("It is used outside of a view")', []],
+  ['send("settings", "application/json")', []],
+  [`<b title={\`\${home}/settings\`}>agentstead</b>`, []],
+  ['const schema = { title: t.query, examples: ["SELECT name FROM"] }', []],
+])('of %s the words %j are in no table', (source, words) => {
+  expect(writtenOut(source)).toEqual(words)
 })

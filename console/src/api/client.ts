@@ -51,7 +51,7 @@ async function attemptOnce(request: ApiRequest, { signal, headers }: SendOptions
   } catch (error) {
     if (signal?.aborted) throw error
     reportUnreachable()
-    throw new Unreachable('The server can’t be reached.', { cause: error })
+    throw new Unreachable({ cause: error })
   }
 }
 
@@ -74,7 +74,7 @@ export function upload<Answer>(
     sending.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total)
     sending.onerror = () => {
       reportUnreachable()
-      reject(new Unreachable('The server can’t be reached.'))
+      reject(new Unreachable())
     }
     sending.onabort = () => reject(new DOMException('The upload was cancelled.', 'AbortError'))
     sending.onload = () => {

@@ -1,3 +1,5 @@
+import { frameText } from '#console/i18n/frame-text.ts'
+
 /** One of several things that are wrong with a definition. */
 export interface DefinitionProblem {
   /** The node that it is about. */
@@ -26,7 +28,11 @@ export class ApiError extends Error {
 }
 
 /** The server could not be reached. */
-export class Unreachable extends Error {}
+export class Unreachable extends Error {
+  constructor(options?: ErrorOptions) {
+    super(frameText.current().unreachable, options)
+  }
+}
 
 interface Details {
   field?: string

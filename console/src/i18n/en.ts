@@ -47,6 +47,8 @@ export const en = {
     close: 'Close what is open',
     run: 'Send or save a form',
   },
+  /** As they are written on the keys. */
+  keys: { search: 'Ctrl K', send: 'Ctrl Enter', close: 'Escape' },
   singleKeys: 'Shortcuts of single letters',
   switchAgent: 'Switch agent',
   agents: 'Agents',
@@ -64,6 +66,7 @@ export const en = {
   saved: 'Saved.',
   yes: 'yes',
   no: 'no',
+  unreachable: 'The server can’t be reached.',
   offline: 'The server can’t be reached. This page goes on by itself as soon as it can.',
   signedOut: 'You are signed out. Reload the page to sign in.',
   reload: 'Reload',

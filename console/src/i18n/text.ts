@@ -8,7 +8,8 @@ const storageKey = 'language'
 
 /** Chosen before, else the first of the browser's languages that there is. */
 function preferred(): Language {
-  const wished = [localStorage.getItem(storageKey), ...navigator.languages]
+  // Parts without a page are tested outside of a browser.
+  const wished = [globalThis.localStorage?.getItem(storageKey), ...navigator.languages]
   const found = wished.map(one => one?.slice(0, 2)).find(one => one !== undefined && one in languages)
   return (found ?? 'en') as Language
 }

@@ -35,7 +35,7 @@ export function Bar({ onOpen }: BarProps) {
         <Icon name="search" />
         <span className="words">{t.search}</span>
         <span className="keys" aria-hidden="true">
-          <kbd>Ctrl K</kbd>
+          <kbd>{t.keys.search}</kbd>
         </span>
       </button>
       <Appearance onOpen={onOpen} />

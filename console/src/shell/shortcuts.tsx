@@ -15,9 +15,9 @@ export function Shortcuts({ onClose }: { onClose(): void }) {
   const agent = useAgent()
   const places = railViews.filter(view => view.rail.key !== undefined && isFor(agent, view))
   const rows = [
-    { keys: 'Ctrl K', text: t.shortcutsOf.commands },
-    { keys: 'Ctrl Enter', text: t.shortcutsOf.run },
-    { keys: 'Escape', text: t.shortcutsOf.close },
+    { keys: t.keys.search, text: t.shortcutsOf.commands },
+    { keys: t.keys.send, text: t.shortcutsOf.run },
+    { keys: t.keys.close, text: t.shortcutsOf.close },
     { keys: '?', text: t.shortcutsOf.list },
     ...places.map(({ rail, title }) => ({
       keys: `G ${rail.key?.toUpperCase()}`,

@@ -109,7 +109,7 @@ function FilterForm({ given }: { given: Filters }) {
       <SelectField label={t.kind} {...choice('actor_kind', t.kinds)} />
       <SelectField label={t.outcome} {...choice('outcome', t.outcomes)} />
       <TextField label={t.actorId} {...typed('actor_id')} />
-      <TextField label={t.operation} {...typed('operation')} placeholder="updateSettings" />
+      <TextField label={t.operation} {...typed('operation')} placeholder={t.operationExample} />
       <TextField label={t.object} {...typed('object')} />
       <Button type="submit">{t.filter}</Button>
     </form>

@@ -18,6 +18,7 @@ export default {
   person: 'Person, die den Schlüssel anlegte',
   address: 'Von der Adresse',
   operation: 'Vorgang',
+  operationExample: 'updateSettings',
   object: 'Gegenstand',
   outcome: 'Ausgang',
   changes: 'Was sich geändert hat',

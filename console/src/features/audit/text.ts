@@ -18,6 +18,7 @@ export const en = {
   person: 'Person who made the key',
   address: 'From the address',
   operation: 'Operation',
+  operationExample: 'updateSettings',
   object: 'Object',
   outcome: 'Outcome',
   changes: 'What has changed',

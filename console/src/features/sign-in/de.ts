@@ -14,5 +14,6 @@ export default {
   orLink: 'Oder öffnen Sie einen Anmeldelink. Wer diesen Dienst betreibt, macht einen mit diesem Befehl:',
   askInviter:
     'Eine Einladung gilt einmal, sieben Tage lang. Bitten Sie den, der Sie eingeladen hat, um eine neue.',
+  commandLine: 'npm run sign-in -- sie@example.com',
   command: 'Befehl für einen Anmeldelink',
 } satisfies typeof en

@@ -119,7 +119,7 @@ function Ways({ caller, target, isInvitation }: WaysProps) {
         </Way>
       )}
       <Way text={isInvitation ? t.askInviter : provider === null ? t.openLink : t.orLink}>
-        {!isInvitation && <CopyLine label={t.command} text="npm run sign-in -- you@example.com" />}
+        {!isInvitation && <CopyLine label={t.command} text={t.commandLine} />}
       </Way>
     </>
   )

@@ -13,6 +13,7 @@ export const en = {
     'Open your sign-in link in this browser. A link works once, for 15 minutes. The operator of this service makes one by this command:',
   orLink: 'Or open a sign-in link, which the operator of this service makes by this command:',
   askInviter: 'An invitation works once, for seven days. Ask the person who invited you for another one.',
+  commandLine: 'npm run sign-in -- you@example.com',
   command: 'Command for a sign-in link',
 }
 
