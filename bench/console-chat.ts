@@ -1,9 +1,7 @@
 /** What a long answer costs the page that shows it, whether a person can write meanwhile, and how soon a long conversation opens. */
-import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CDPSession, Page } from 'playwright-core'
-import { chromium } from 'playwright-core'
-import { bundledChromium } from '#features/browser/chromium/bundled.ts'
+import { launchChromium } from './support/chromium.ts'
 import { startProgram } from './support/program.ts'
 import { call, startService } from './support/service.ts'
 import { median, percentile } from './support/statistics.ts'
@@ -26,12 +24,7 @@ await using service = await startService({
 })
 const chat = `${service.address}/api/agents/default/chat`
 const view = `${service.address}/a/default/chat`
-const { path, libraries = '', fonts = '' } = await bundledChromium(tmpdir())
-const browser = await chromium.launch({
-  executablePath: path,
-  args: ['--no-sandbox', '--disable-gpu'],
-  env: { LD_LIBRARY_PATH: libraries, FONTCONFIG_PATH: fonts, LANG: 'C.UTF-8' },
-})
+const browser = await launchChromium()
 
 const idleKeys = await measureIdle()
 const quick = await measureAnswer(1)

@@ -39,6 +39,7 @@ const benchmarks = [
   'openapi',
   'browser',
   'browser-live',
+  'console',
   'console-chat',
   'large-owner',
   'retrieval',

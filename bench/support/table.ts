@@ -8,7 +8,7 @@ export interface Row {
   reference?: string
   /** The figure that the bar is about. */
   figure: number
-  unit: 'ms' | 's' | 'MB' | '×' | '/s' | '%'
+  unit: 'ms' | 's' | 'MB' | '×' | '/s' | '%' | 'requests'
   /** The figure must be at most, or at least, this. */
   bar?: { most: number } | { least: number }
 }
@@ -38,5 +38,6 @@ function cellsOf({ what, service, reference = '', figure, unit, bar }: Row): str
 
 /** With as many digits as mean something. */
 export function rounded(value: number): string {
+  if (Number.isInteger(value)) return String(value)
   return value.toFixed(Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0)
 }

@@ -24,7 +24,7 @@ interface OpenOptions {
 export interface ConsoleBrowser {
   /**
    * Opens the console in a context of its own, for one test, which fails if the page had problems: errors of the console,
-   * violations of the policy, requests to other hosts, unhandled rejections.
+   * violations of the policy, requests to other hosts, unhandled rejections, dialogs that a script has opened.
    */
   open(origin: string, options?: OpenOptions): Promise<Page>
   close(): Promise<void>
@@ -81,6 +81,11 @@ async function openPage(browser: Browser, origin: string, options: OpenOptions =
   page.on('console', message => {
     const text = `${message.text()} (${message.location().url})`
     if (message.type() === 'error' && !expected?.test(text)) problems.push(text)
+  })
+  page.on('dialog', async dialog => {
+    if (dialog.type() === 'beforeunload') return dialog.accept()
+    problems.push(`ran: ${dialog.type()} ${dialog.message()}`)
+    await dialog.dismiss()
   })
   page.on('pageerror', error => problems.push(`error: ${error.stack ?? error.message}`))
   page.on('request', request => {

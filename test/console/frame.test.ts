@@ -1,6 +1,6 @@
 /** The frame of the console and the views of agents, in the real browser on the real service. */
 import { readFileSync } from 'node:fs'
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
@@ -229,7 +229,7 @@ it('what changes elsewhere shows in every tab, of which one holds the stream', a
   page.context().on('request', request => {
     if (request.url().endsWith('/events')) streams.push(request.url())
   })
-  while (tabs.length < 4) {
+  while (tabs.length < 8) {
     const tab = await page.context().newPage()
     await tab.goto(page.url())
     tabs.push(tab)
@@ -246,6 +246,33 @@ it('what changes elsewhere shows in every tab, of which one holds the stream', a
   await page.close()
   await app.call('POST', `/api/agents/${id}/contacts`, { body: { name: 'Grace' } })
   for (const tab of tabs.slice(1)) await contacts(tab).getByText('2').waitFor()
+})
+
+it('a tour of all views sends at most 60 requests: a person takes a minute for it', async () => {
+  const id = await makeAgent(app)
+  const page = await browser.open(origin, { path: '/a/default/agents' })
+  const sent: string[] = []
+  const underWay = new Set<Request>()
+  page.on('request', request => {
+    const { pathname } = new URL(request.url())
+    if (!pathname.startsWith('/api/')) return
+    sent.push(pathname)
+    // The stream of changes does not end.
+    if (!pathname.endsWith('/events')) underWay.add(request)
+  })
+  page.on('requestfinished', request => underWay.delete(request))
+  page.on('requestfailed', request => underWay.delete(request))
+  await page.goto(`${origin}/a/${id}/home`)
+  const links = page.getByRole('navigation', { name: 'Views' }).getByRole('link')
+  await links.first().waitFor()
+  const names = await links.allInnerTexts()
+  for (const name of names) {
+    await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name, exact: true }).click()
+    await heading(page, name)
+    await expect.poll(() => underWay.size).toBe(0)
+  }
+  expect(names.length).toBeGreaterThan(12)
+  expect(sent.length, sent.join(' ')).toBeLessThanOrEqual(60)
 })
 
 it('what changes before the stream is open shows, by reading once more', async () => {
