@@ -446,6 +446,7 @@ describe('what others wrote', () => {
     '<a href="javascript:alert(1)">x</a> <style>@import url(https://evil.example/a.css)</style>',
     '\u202Egnp.exe\u202C \u200B\uFEFF ﷽ Z̮̞̠͙͔ͅḀ̗̞͈̻̗Ḷ͙͎̯̹̞͓G̻O̭̗̮ 👩‍👩‍👧‍👦 𝕿𝖍𝖊',
     '[ref]: javascript:alert(1)\n[ref]',
+    'between\u2028data: {}\u2029id: 99\u0085 lines',
     `${'x'.repeat(10_000)}`,
     '&lt;script&gt;alert(1)&lt;/script&gt; {{constructor}} %0d%0a',
   ]

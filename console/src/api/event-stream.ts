@@ -12,8 +12,13 @@ export async function* readEvents(response: Response): AsyncGenerator<SentEvent>
     const events = (rest + piece).split(/\r?\n\r?\n/)
     rest = events.pop() ?? ''
     for (const event of events) {
-      const data = /^data: ?(.*)$/m.exec(event)?.[1]
-      if (data !== undefined) yield { id: /^id: ?(.*)$/m.exec(event)?.[1], data }
+      const data = fieldOf(event, dataField)
+      if (data !== undefined) yield { id: fieldOf(event, idField), data }
     }
   }
 }
+
+/** A line ends by these two alone: `.`, `^` and `$` take the separators of Unicode for ends, too, which a text may hold. */
+const dataField = /(?:^|[\r\n])data: ?([^\r\n]*)/
+const idField = /(?:^|[\r\n])id: ?([^\r\n]*)/
+const fieldOf = (event: string, field: RegExp) => field.exec(event)?.[1]

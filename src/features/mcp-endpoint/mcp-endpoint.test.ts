@@ -390,10 +390,14 @@ describe('callers are met as they are', () => {
   })
 
   it('one who takes no streams is sent none', async () => {
-    const { headers, body } = await post(await testApp(), listTools, {
-      headers: { accept: 'application/json' },
-    })
+    // Separators of Unicode end no line of a stream.
+    const id = 'a\u2028data: b\u2029'
+    const { headers, body } = await post(
+      await testApp(),
+      { ...listTools, id },
+      { headers: { accept: 'application/json' } },
+    )
     expect(headers['content-type']).toMatch(/^application\/json/)
-    expect(body).toMatchObject({ id: 1, result: { tools: expect.any(Array) } })
+    expect(body).toMatchObject({ id, result: { tools: expect.any(Array) } })
   })
 })

@@ -115,10 +115,9 @@ function takesStreams({ accept = '*/*' }: Incoming['headers']): boolean {
 /** The last event is the answer. */
 async function withoutStream(response: Response): Promise<Response> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response
-  const answer = (await response.text())
-    .match(/^data:.*$/gm)
-    ?.at(-1)
-    ?.slice('data:'.length)
+  // Not by `.`, `^` and `$`, which take the separators of Unicode for ends of lines: a text may hold them.
+  const lines = (await response.text()).split(/\r\n|\r|\n/)
+  const answer = lines.findLast(line => line.startsWith('data:'))?.slice('data:'.length)
   return new Response(answer, { status: response.status, headers: { 'content-type': 'application/json' } })
 }
 
