@@ -8,7 +8,7 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import { readGraph, upTo } from './engine/graph.ts'
 import type { NodeResult, Outcome } from './engine/plan.ts'
-import { awaitsDecision, awaitsTurn, keyOf, resultsOf } from './engine/plan.ts'
+import { awaitsDecision, awaitsPerson, keyOf, resultsOf } from './engine/plan.ts'
 import { runNode } from './engine/run-node.ts'
 import type { Ended, Pause } from './engine/run-segment.ts'
 import { completion, Overtaken, runSegment } from './engine/run-segment.ts'
@@ -107,7 +107,7 @@ async function park(
   const waiting = stored.filter(({ node_id, path }) => keys.has(keyOf(node_id, path)))
   const [until] = waiting.map(({ due_at }) => due_at).toSorted()
   if (!until) throw new Error('an execution waits for nothing')
-  const reason = waiting.some(row => awaitsDecision(row) || awaitsTurn(row)) ? 'approval' : 'time'
+  const reason = waiting.some(awaitsPerson) ? 'approval' : 'time'
   const last_wait = `${reason} ${until}`
   const changes = { waiting_until: until, last_wait }
   const [parked] = await changeExecutions(transaction, { id, attempt }, changes)

@@ -85,9 +85,10 @@ export function awaitsDecision({ status, output }: NodeResult): boolean {
   return status === 'waiting' && JSON.parse(output ?? '{}').approval !== undefined
 }
 
-/** Whether a turn of it waits for a person. */
-export function awaitsTurn({ status, output }: NodeResult): boolean {
-  return status === 'waiting' && JSON.parse(output ?? '{}').turn === true
+/** The same, or a turn of it waits for a person. */
+export function awaitsPerson(result: NodeResult): boolean {
+  const hasTurn = result.status === 'waiting' && JSON.parse(result.output ?? '{}').turn === true
+  return hasTurn || awaitsDecision(result)
 }
 
 /** The input of a plan: the definition, the results, and the findings of earlier plans. */

@@ -3,7 +3,7 @@ import { turn } from '#platform/event-loop/turns.ts'
 import { hasEnded } from '../execution-status.ts'
 import type { Graph } from './graph.ts'
 import type { NodeResult, Outcome, Place, Plan, Results } from './plan.ts'
-import { awaitsDecision, createPlanner, keyOf, sizeOf } from './plan.ts'
+import { awaitsPerson, createPlanner, keyOf, sizeOf } from './plan.ts'
 
 /** Shorter pauses are waited for in place. */
 const shortPauseMs = 5_000
@@ -135,7 +135,7 @@ function createLookForDecisions({ results, readWaiting }: Segment, changed: (res
   let due = 0
   return async ({ waiting }: Plan): Promise<number> => {
     const isLate = performance.now() >= due
-    if (isLate && !waiting.some(place => awaitsDecision(resultAt(place, results)))) return maxPauseMs
+    if (isLate && !waiting.some(place => awaitsPerson(resultAt(place, results)))) return maxPauseMs
     if (!isLate) return due - performance.now()
     due = performance.now() + decisionsMs
     for (const row of await readWaiting()) {

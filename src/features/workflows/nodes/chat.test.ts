@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChatModel } from '#test/support/chat-model.ts'
 import { heldStream, refusal, startChatModel, usualAnswer } from '#test/support/chat-model.ts'
+import type { Reply } from '#test/support/model-server.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import type { NodeAgent, NodeStage } from '#test/support/node-stage.ts'
 import { setNodeStage } from '#test/support/node-stage.ts'
@@ -175,6 +176,41 @@ describe('a question in a conversation', () => {
     const { status } = await agent.reached(id, 'complete', 'errored')
     expect(status).toBe('complete')
     expect(messagesOf('user').at(-1)?.content).toBe('Next')
+  })
+
+  it('goes on with a call that is approved while other nodes run', async () => {
+    const own = await stage.newAgent()
+    const configuration = { url: `${stage.server.url}/order`, method: 'POST' }
+    const tool = { name: 'order', type: 'http', configuration, requiresApproval: 'always' }
+    await stage.app.call('POST', `${own.path}/tools`, { body: tool })
+    const { body: conversation } = await stage.app.call<{ id: string }>(
+      'POST',
+      `${own.path}/chat/conversations`,
+      { body: { title: 'T' } },
+    )
+    const slow = Promise.withResolvers<Reply>()
+    stage.replyWith(({ path }) => (path === '/slow' ? slow.promise : { json: { ok: true } }))
+    model.next({ stream: openaiToolCall('order', {}) })
+    const nodes = {
+      start: { type: 'trigger' },
+      node: chat('Order it', { conversation_id: conversation.id }),
+      slow: { type: 'http-request', url: `${stage.server.url}/slow`, timeout_seconds: 120 },
+    }
+    const workflow_id = await own.create(nodes, ['start > node', 'start > slow'])
+    const { execution_id } = (await own.execute({ workflow_id })).body
+    const statusOf = async () => {
+      const { node_results } = (await own.get(execution_id)).body
+      return Object.fromEntries(node_results.map(({ node_id, status }) => [node_id, status]))
+    }
+    await expect.poll(statusOf).toMatchObject({ node: 'waiting', slow: 'running' })
+    const approvals = `${own.path}/chat/approvals`
+    const { body } = await stage.app.call<{ approvals: { toolCallId: string }[] }>('GET', approvals)
+    await stage.app.call('POST', `${approvals}/${body.approvals[0]?.toolCallId}`, {
+      body: { approved: true },
+    })
+    await expect.poll(statusOf).toMatchObject({ node: 'complete', slow: 'running' })
+    slow.resolve({ json: {} })
+    expect((await own.reached(execution_id, 'complete', 'errored')).status).toBe('complete')
   })
 
   it('that is not there is an error', async () => {
