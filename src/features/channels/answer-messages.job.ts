@@ -33,6 +33,8 @@ const dayMs = 24 * 3_600_000
 const inactiveMs = dayMs
 /** The first pause for what the agent's owner has to put right, unless they do so before; each pause doubles the wait. */
 const ownerMs = 15 * 60_000
+/** How long a file is tried that can't be had at the moment, from the arrival of its message on: an answer waits for it. */
+const fileMs = 5 * 60_000
 /** After so long an answer is given up. */
 const maxWaitMs = 3 * dayMs
 
@@ -123,8 +125,17 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
   }
 }
 
+/** What keeps the answer, too, from the person. */
+const neverLost: readonly string[] = ['STORAGE_FULL', 'CHANNEL_NOT_CONFIGURED'] satisfies AppError['code'][]
+
 /** Receives the files of updates, each once; of one that can't be had, the text says so. */
-function createReceiveFiles({ channels, files, maxUploadBytes: maxBytes }: Dependencies) {
+function createReceiveFiles({ channels, files, clock, maxUploadBytes: maxBytes }: Dependencies) {
+  /** Whether it is as well to answer without the file. */
+  const isLost = (error: unknown, receivedAt: string): error is AppError => {
+    if (!(error instanceof AppError) || neverLost.includes(error.code)) return false
+    return error.isPermanent || clock.now() - Date.parse(receivedAt) >= fileMs
+  }
+
   return async (agent: AgentHandle, { thread, updates }: Round, author: string, signal: AbortSignal) => {
     const received: Round['updates'] = []
     for (const update of updates) {
@@ -141,7 +152,7 @@ function createReceiveFiles({ channels, files, maxUploadBytes: maxBytes }: Depen
           attachment => ({ text: update.text, file: JSON.stringify({ attachment: attachment.id }) }),
           error => {
             signal.throwIfAborted()
-            if (!(error instanceof AppError) || error.code === 'STORAGE_FULL') throw error
+            if (!isLost(error, update.received_at)) throw error
             const note = noteOf(content, error.message)
             return { text: update.text === fileAlone ? note : `${update.text}\n${note}`, file: null }
           },

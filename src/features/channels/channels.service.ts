@@ -21,7 +21,7 @@ import { whatsappParts } from './outgoing/whatsapp.ts'
 interface Dependencies extends Pick<Infrastructure['configuration'], 'baseUrl' | 'channels'> {
   settings: Pick<SettingsService, 'profileOf'>
   /** The guard's way to the mail servers of agents, and to files. */
-  outbound: Pick<Outbound, 'connect' | 'fetch'>
+  outbound: Pick<Outbound, 'connect' | 'fetchFunction'>
 }
 
 /** An e-mail address, a chat or a number. */

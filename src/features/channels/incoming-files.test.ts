@@ -90,6 +90,47 @@ it.each<[what: string, fields: object, replies: Reply[], content: string, attach
   expect(asked.includes('can’t be heard')).toBe('voice' in fields)
 })
 
+const unable = { status: 502, text: 'Bad Gateway' }
+
+it.each<[what: string, replies: Reply[]]>([
+  ['Telegram takes no more calls', [telegramRefusal(429, 'Too Many Requests', { retry_after: 3 })]],
+  ['Telegram fails to say where it is', [unable]],
+  ['Telegram fails to give it', [located('documents/1.txt'), unable]],
+  ['it breaks off', [located('documents/1.txt'), { stream: ['High tide'], cut: true }]],
+])('a file is tried again while %s', async (_what, replies) => {
+  stage.telegram.next(...replies)
+  await agent.telegram({ chat, text: undefined, fields: letter })
+  await stage.pass(2 * second)
+  expect(await question()).toBeUndefined()
+  stage.telegram.next(located('documents/1.txt'), { text: 'High tide is at noon.' })
+  await stage.pass(4 * second)
+  expect(await question()).toMatchObject({ metadata: { attachments: [{ name: 'tides.txt' }] } })
+})
+
+it('a file that can’t be had for five minutes is answered without', async () => {
+  const pauses = [2, 2, 6, 25, 100, 400]
+  stage.telegram.next(...pauses.map(() => unable))
+  await agent.telegram({ chat, text: undefined, fields: { ...letter, caption: 'Read' } })
+  for (const pause of pauses) {
+    expect(await question()).toBeUndefined()
+    await stage.pass(pause * second)
+  }
+  expect((await question())?.content).toMatch(
+    /^Read\n\[The person sent a file, .* did not give the file: it answered with status 502/,
+  )
+})
+
+it('a file waits for the token of a bot that is to be set again', async () => {
+  await agent.telegram({ chat, text: undefined, fields: letter })
+  await agent.set({ telegram_bot_token: null })
+  await stage.pass(2 * second)
+  expect(await question()).toBeUndefined()
+  stage.telegram.next(located('documents/1.txt'), { text: 'High tide is at noon.' })
+  await agent.set({ telegram_bot_token: `${agent.bot}:AAE-bot` })
+  await stage.pass(0)
+  expect(await question()).toMatchObject({ metadata: { attachments: [{ name: 'tides.txt' }] } })
+})
+
 it('pictures of one album are one question, each fetched once in its largest size', async () => {
   stage.telegram.next(located('photos/1.jpg'), { text: jpeg() }, located('photos/2.jpg'), { text: jpeg() })
   await agent.telegram({ chat, text: undefined, fields: { ...photo, caption: 'Where is this?' } })
@@ -128,7 +169,7 @@ it('a file that waits for a conversation in use is fetched once', async () => {
 
 it('on WhatsApp a file is fetched from where WhatsApp says, with the token', async () => {
   const url = `${stage.whatsapp.url}/media/1`
-  stage.whatsapp.next({ json: { url } }, { text: 'High tide is at noon.' })
+  stage.whatsapp.next(unable, { json: { url } }, { text: 'High tide is at noon.' })
   const document = { id: '55', filename: 'tides.txt', mime_type: 'text/plain', caption: 'Read' }
   await agent.whatsapp({
     id: 'w1',
@@ -137,10 +178,12 @@ it('on WhatsApp a file is fetched from where WhatsApp says, with the token', asy
     fields: { type: 'document', text: undefined, document },
   })
   await stage.pass(2 * second)
+  await stage.pass(2 * second)
   const message = await question('whatsapp')
   expect(message).toMatchObject({ content: 'Read', metadata: { attachments: [{ name: 'tides.txt' }] } })
   const got = stage.whatsapp.requests.filter(({ method }) => method === 'GET')
   expect(got.map(({ path, headers }) => [path, headers.authorization])).toEqual([
+    ['/55', 'Bearer EAAG-access'],
     ['/55', 'Bearer EAAG-access'],
     ['/media/1', 'Bearer EAAG-access'],
   ])

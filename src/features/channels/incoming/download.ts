@@ -2,6 +2,7 @@ import { AppError } from '#platform/errors.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import { toOutboundError } from '#platform/outbound/outbound-failure.ts'
 import { readBody } from '#platform/outbound/response-body.ts'
+import { mayPass } from '../outgoing/call-api.ts'
 import type { Bot } from '../outgoing/telegram.ts'
 import { callBot } from '../outgoing/telegram.ts'
 import type { WhatsappNumber } from '../outgoing/whatsapp.ts'
@@ -17,7 +18,7 @@ export interface Limits {
   signal: AbortSignal
 }
 
-/** @throws AppError CHANNEL_FAILED, also if the file is larger */
+/** @throws AppError CHANNEL_FAILED, also if the file is larger; permanent unless another try may get it */
 export async function downloadFromTelegram(bot: Bot, fileId: string, limits: Limits): Promise<Uint8Array> {
   const file = await callBot<object>(bot, 'getFile', { file_id: fileId }, limits.signal)
   const path = textAt(file, 'file_path')
@@ -29,7 +30,7 @@ export async function downloadFromTelegram(bot: Bot, fileId: string, limits: Lim
 export async function downloadFromWhatsapp(
   { base, token }: Pick<WhatsappNumber, 'base' | 'token'>,
   fileId: string,
-  outbound: Pick<Outbound, 'fetch'>,
+  outbound: Pick<Outbound, 'fetchFunction'>,
   limits: Limits,
 ): Promise<Uint8Array> {
   const headers = { authorization: `Bearer ${token}` }
@@ -40,10 +41,8 @@ export async function downloadFromWhatsapp(
   const url = urlIn(description)
   if (url?.origin === new URL(base).origin) return await get(url.href, headers, limits)
   if (url?.protocol !== 'https:') throw notGot('WhatsApp did not say where it is.')
-  const secretHeaders = Object.keys(headers)
-  const { status, body } = await outbound.fetch(url, { headers, secretHeaders, timeoutMs, ...limits })
-  if (status !== 200) throw notGot(`WhatsApp answered with status ${status}.`)
-  return body
+  const guarded = outbound.fetchFunction({ secretHeaders: Object.keys(headers) })
+  return await get(url.href, headers, limits, request => guarded(url, { ...request, redirect: 'follow' }))
 }
 
 function urlIn(description: Uint8Array): URL | null {
@@ -54,22 +53,29 @@ function urlIn(description: Uint8Array): URL | null {
   }
 }
 
+type Send = (request: RequestInit) => Promise<Response>
+
 /** From the messenger itself, whose address the operator has chosen; errors don't hold it, since it may hold a token. */
-async function get(url: string, headers: Record<string, string>, { maxBytes, signal }: Limits) {
+async function get(
+  url: string,
+  headers: Record<string, string>,
+  { maxBytes, signal }: Limits,
+  send: Send = request => fetch(url, request),
+) {
   try {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-    const response = await fetch(url, { headers, redirect: 'manual', signal: limited })
-    if (response.status !== 200) throw notGot(`The messenger answered with status ${response.status}.`)
-    const body = await readBody(response.body, maxBytes)
-    if (body === undefined) throw notGot(`It is larger than the ${maxBytes} bytes that are accepted.`)
-    return body
+    const { status, body } = await send({ headers, redirect: 'manual', signal: limited })
+    if (status !== 200) throw notGot(`The messenger answered with status ${status}.`, !mayPass(status))
+    const bytes = await readBody(body, maxBytes)
+    if (bytes === undefined) throw notGot(`It is larger than the ${maxBytes} bytes that are accepted.`)
+    return bytes
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof AppError) throw error
-    throw notGot(toOutboundError(error, new URL(url).host).message)
+    throw notGot(toOutboundError(error, new URL(url).host).message, false)
   }
 }
 
-function notGot(reason: string): AppError {
-  return new AppError('CHANNEL_FAILED', reason)
+function notGot(reason: string, isPermanent = true): AppError {
+  return new AppError('CHANNEL_FAILED', reason, { isPermanent })
 }

@@ -50,18 +50,23 @@ interface Refusal {
   /** In the place of not taking a message. */
   deed?: string | undefined
   /** Whether it may pass although the status does not say so. */
-  mayPass?: boolean
+  isPassing?: boolean
+}
+
+/** Whether what a messenger refuses with this status may succeed later. */
+export function mayPass(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500
 }
 
 /** The error of a message that a messenger has not taken. */
 export function refused(
   messenger: string,
-  { token, status, description, retryAfter, mayPass, deed = 'did not take the message' }: Refusal,
+  { token, status, description, retryAfter, isPassing, deed = 'did not take the message' }: Refusal,
 ): AppError {
   const reason =
     description === undefined ? `it answered with status ${status}` : createSecretFilter([token])(description)
   return new AppError('CHANNEL_FAILED', `${messenger} ${deed}: ${reason}`, {
-    isPermanent: !(mayPass || status === 408 || status === 429 || status >= 500 || status < 300),
+    isPermanent: !(isPassing || mayPass(status) || status < 300),
     ...(retryAfter === undefined ? {} : { details: { retry_after: retryAfter } }),
   })
 }

@@ -76,5 +76,5 @@ async function post({ base, token, phoneNumberId }: WhatsappNumber, body: object
   if (status === 200 && id !== undefined) return id
   const { code, message, error_data: data } = answer.error ?? {}
   const description = code === 131047 ? outsideWindow : (data?.details ?? message)
-  throw refused('WhatsApp', { token, status, description, mayPass: passingCodes.includes(code) })
+  throw refused('WhatsApp', { token, status, description, isPassing: passingCodes.includes(code) })
 }
