@@ -1,6 +1,12 @@
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
-import { isTurnWaiting, isWaitOver, maxFiles, maxMessageLength } from '#features/chat/chat.feature.ts'
+import {
+  isTurnWaiting,
+  isWaitOver,
+  maxFiles,
+  maxMessageLength,
+  pauseBehindTurn,
+} from '#features/chat/chat.feature.ts'
 import { currentActor } from '#platform/actor.ts'
 import { AppError } from '#platform/errors.ts'
 import { fitting } from '#platform/http/lists/list-large.ts'
@@ -219,6 +225,7 @@ function createRounds(needs: Dependencies) {
 function pauseAfter(error: unknown, waited: number): number | undefined {
   if (isTurnWaiting(error)) return waitingMs
   if (!(error instanceof AppError)) return undefined
+  if (error.code === 'CONVERSATION_WAITING') return pauseBehindTurn(waited)
   if (error.status === 409) return lockedMs
   if (error.fault === 'user' && error.isPermanent)
     return waited < maxWaitMs ? Math.max(ownerMs, waited) : undefined

@@ -66,6 +66,14 @@ export function isTurnWaiting(error: unknown): boolean {
 
 export { isWaitOver }
 
+/**
+ * Until a message is tried again that came `age` ago to a conversation whose turn waits for a person, both in milliseconds:
+ * trying costs a plan of the turn, and the wait may take a day.
+ */
+export function pauseBehindTurn(age: number): number {
+  return Math.min(Math.max(1_000, age / 4), 60_000)
+}
+
 export interface ChatFeature extends Feature {
   questions: Pick<Questions, 'accept'>
   answering: Pick<Answering, 'answer'>

@@ -1,5 +1,5 @@
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
-import { isTurnWaiting } from '#features/chat/chat.feature.ts'
+import { isTurnWaiting, pauseBehindTurn } from '#features/chat/chat.feature.ts'
 import { failureOf } from '#features/workflows/lifecycle.service.ts'
 import type { ExecutionEnd } from '#features/workflows/workflows.events.ts'
 import { currentActor } from '#platform/actor.ts'
@@ -31,14 +31,13 @@ type Callback = (
 
 /** Until a locked conversation is looked at again. */
 const pauseMs = 2_000
-const lockedCodes = ['CONVERSATION_LOCKED', 'CONVERSATION_WAITING']
 /** Until a turn is looked at again that waits for a person, in milliseconds: its decision makes the job due. */
 const waitingMs = 3_600_000
 
 /** Runs the callbacks that are no workflows, and records how each has ended. */
 export function createCallbacks(needs: Dependencies): Record<string, JobHandler<AgentHandle>> {
   const { transact, executions, answerOnce, abandon, outbound, clock } = needs
-  const runChat: Callback = async ({ agent, signal }, schedule, { id }) => {
+  const runChat: Callback = async ({ agent, signal }, schedule, { id, time }) => {
     const content = String(callbackData(schedule).content)
     // The conversation of a schedule has the schedule's id, and each question in it that of its execution.
     const question = { id, content, standingConversationId: schedule.id }
@@ -46,10 +45,13 @@ export function createCallbacks(needs: Dependencies): Record<string, JobHandler<
     const job = { signal, resume: callbackJob(schedule, id) }
     const answer = await answerOnce(agent.agentId, question, asker, job).catch(error => {
       if (isTurnWaiting(error)) throw new JobYields({ until: clock.now() + waitingMs })
-      const isLocked = error instanceof AppError && lockedCodes.includes(error.code)
+      if (!(error instanceof AppError)) throw error
+      const { code, isPermanent } = error
       // Others have reserved the rest of a budget, and may leave some of it.
-      const isReserved = error instanceof AppError && error.code === 'BUDGET_SPENT' && !error.isPermanent
-      throw isLocked || isReserved ? new JobYields({ until: clock.now() + pauseMs }) : error
+      const isReserved = code === 'BUDGET_SPENT' && !isPermanent
+      if (code === 'CONVERSATION_LOCKED' || isReserved) throw new JobYields({ until: clock.now() + pauseMs })
+      if (code !== 'CONVERSATION_WAITING') throw error
+      throw new JobYields({ until: clock.now() + pauseBehindTurn(clock.now() - Date.parse(time)) })
     })
     if (answer.metadata?.stopped) throw conflict('The turn was stopped by a person.')
   }
