@@ -26,7 +26,7 @@ export function registerApprovalRoutes(app: App, approvals: ApprovalsService): v
     async handle(request) {
       const { agent, body, params } = request
       const isApproved = body.approved !== false
-      const result = await approvals.decide(agent, params.toolCallId, isApproved, sightOf(request))
+      const result = await approvals.decide(agent, params.toolCallId, isApproved, { reach: sightOf(request) })
       return { success: result.error === undefined, ...result }
     },
   })

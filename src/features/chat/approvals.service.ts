@@ -51,17 +51,18 @@ interface Decider {
   /** One who reaches only own conversations decides where the tool says so. */
   reach: Reach
   tools: readonly Tool[]
+  /** Done with the decision, in its transaction. */
+  also?: (transaction: AgentDatabase) => Promise<void>
 }
 
 /** Calls that a model wanted to make after it had seen text of outsiders: a person decides on each, once. */
 export function createApprovalsService(needs: Dependencies) {
   const { waiting, transact, lock, clock, log } = needs
   /** The conversation stays locked from here on, so that no turn reads the answer while it changes. */
-  function take(agent: AgentHandle, toolCallId: string, isApproved: boolean, { reach, tools }: Decider) {
+  function take(agent: AgentHandle, toolCallId: string, isApproved: boolean, decider: Decider) {
     return transact(agent, async (transaction, outbox): Promise<Taken | Resumed> => {
-      const approval = required(await findApproval(transaction, toolCallId, reach), 'Approval')
-      const tool = tools.find(({ name }) => name === approval.name)
-      if (reach !== 'all' && tool?.approvers !== 'chat') throw forAdmins()
+      const approval = await requireFor(decider, transaction, toolCallId)
+      await decider.also?.(transaction)
       const to = isApproved ? 'approved' : 'denied'
       const move = { from: 'pending', to, decidedAt: timestamp(clock) } as const
       const resumed = await resume(waiting, { transaction, outbox }, approval, move)
@@ -119,10 +120,10 @@ export function createApprovalsService(needs: Dependencies) {
       agent: AgentHandle,
       toolCallId: string,
       isApproved: boolean,
-      reach: Reach,
+      decider: Omit<Decider, 'tools'>,
     ): Promise<ToolResult & { turn?: { id: string; status: 'running' } }> {
-      const tools = isApproved || reach !== 'all' ? await toolsOf(needs, agent) : []
-      const taken = await take(agent, toolCallId, isApproved, { reach, tools })
+      const tools = isApproved || decider.reach !== 'all' ? await toolsOf(needs, agent) : []
+      const taken = await take(agent, toolCallId, isApproved, { ...decider, tools })
       if ('resumed' in taken)
         return { toolCallId, name: taken.name, turn: { id: taken.resumed, status: 'running' } }
       const outcome = isApproved
@@ -151,6 +152,14 @@ async function toolsOf(
 async function keptOf(database: AgentDatabase, { messageId }: StoredApproval): Promise<number> {
   const sizes = (await findMessage(database, messageId))?.toolResults?.map(resultSize) ?? []
   return keptAfter(sizes.reduce((sum, size) => sum + size, 0))
+}
+
+/** Throws NOT_FOUND, and FORBIDDEN for one who may not decide on it. */
+async function requireFor({ reach, tools }: Decider, transaction: AgentDatabase, toolCallId: string) {
+  const approval = required(await findApproval(transaction, toolCallId, reach), 'Approval')
+  const tool = tools.find(({ name }) => name === approval.name)
+  if (reach !== 'all' && tool?.approvers !== 'chat') throw forAdmins()
+  return approval
 }
 
 /** The turn that waits with the call goes on; undefined if none does. */

@@ -9,6 +9,7 @@ import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, conflict } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentDatabase } from '#storage/tables.ts'
 import { minute } from './notice-text.ts'
 import type { NoticeTokens } from './notice-tokens.ts'
 import type { Notice } from './notices.repository.ts'
@@ -31,6 +32,9 @@ export interface Offered {
   notice: Notice
   isApproved: boolean
 }
+
+/** What is done with the decision, in its transaction. */
+type Also = (transaction: AgentDatabase) => Promise<void>
 
 /** Whoever decides, where that is another one than the contact. */
 interface Decider {
@@ -70,16 +74,16 @@ export function createDecisions(needs: Dependencies) {
     agent: AgentHandle,
     subject: Subject,
     isApproved: boolean,
-    decider: { actor: Actor; address: string | null },
+    { also, ...decider }: { actor: Actor; address: string | null; also: Also },
   ) {
     const { actor } = decider
     if ('tool_call_id' in subject) {
       const { tool_call_id: object } = subject
-      const decide = () => approvals.decide(agent, object, isApproved, 'all')
+      const decide = () => approvals.decide(agent, object, isApproved, { reach: 'all', also })
       return await recordWork(agent, { ...decider, operation: 'decideApproval', object }, decide)
     }
     const { execution_id: executionId, node_id: nodeId, path } = subject
-    const node = { executionId, nodeId, approved: isApproved, by: labelOf(actor) ?? '' }
+    const node = { executionId, nodeId, approved: isApproved, by: labelOf(actor) ?? '', also }
     const resume = () => executions.resume(agent, { ...node, ...(path !== undefined && { path }) })
     await recordWork(agent, { ...decider, operation: 'resumeNode', object: executionId }, resume)
   }
@@ -102,17 +106,17 @@ export function createDecisions(needs: Dependencies) {
         const { id, name } = await contactOf(agent, notice)
         const { actor = { kind: 'contact', id, name }, address = null } = decider
         const subject = JSON.parse(notice.subject ?? '') as Subject
-        await currentActor.run(actor, () => make(agent, subject, isApproved, { actor, address }))
         const outcome = `${isApproved ? 'Approved' : 'Refused'} by ${actor.name ?? actor.id} at ${minute(timestamp(clock))}.`
-        await changeNotice(agent.db, notice.id, { outcome })
+        const also: Also = transaction => changeNotice(transaction, notice.id, { outcome })
+        await currentActor.run(actor, () => make(agent, subject, isApproved, { actor, address, also }))
         return { words: outcome, isDone: true, isOver: true }
       } catch (error) {
         if (!(error instanceof AppError && error.fault === 'user')) throw error
-        return {
-          words: `${error.message.replace(/\.?$/, '.')} Nothing was done.`,
-          isDone: false,
-          isOver: false,
-        }
+        const said = error.message.replace(/\.?$/, '.')
+        const { outcome = null } = (await findNotice(agent.db, notice.id)) ?? {}
+        // By a press at the same time, or by this one before its result could be stored.
+        if (outcome !== null) return { words: `${outcome} ${said}`, isDone: false, isOver: true }
+        return { words: `${said} Nothing was done.`, isDone: false, isOver: false }
       }
     },
   }

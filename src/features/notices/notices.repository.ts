@@ -62,6 +62,7 @@ export async function backgroundOf(
     .where('question.role', '=', 'user')
     .whereRef('question.sequence', '<', 'answer.sequence')
     .orderBy('question.sequence', 'desc')
+    .limit(1)
     .executeTakeFirst()
   const { read } = JSON.parse(turn?.waiting ?? '{}') as { read?: string }
   return { workflow: workflow?.name, read, question: asked?.content }

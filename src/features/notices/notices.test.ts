@@ -253,6 +253,7 @@ describe.each(Object.keys(ways))('a notice by %s', channel => {
     const [sent] = way.sent().slice(before)
     expect(sent?.text).toMatch(/\nWorkflow: W\nQuestion: Send to Bo\?\nUntil: /)
     expect(await way.press(agent, sent?.data[0] ?? '')).toMatch(/^Approved by Ann/)
+    expect(await way.press(agent, sent?.data[1] ?? '')).toMatch(/^This was decided before: Approved by Ann/)
     await stage.pass(second)
     expect((await get(body.execution_id)).body).toMatchObject({
       status: 'complete',
@@ -283,6 +284,17 @@ describe('a notice', () => {
         }
       }
     expect(await statusesOf(agent)).toEqual(['pending'])
+  })
+
+  it('whose link is followed twice at once says both times what was decided', async () => {
+    const { agent, approve } = await begin('email')
+    const answers = await Promise.all([1, 2].map(() => stage.app.call<string>('POST', pathOf(approve))))
+    for (const answer of answers) {
+      expect(wordsOf(answer)).toMatch(/^(This was decided before: )?Approved by Ann at /)
+      expect(wordsOf(answer)).not.toContain('Nothing was done')
+    }
+    await stage.pass(second)
+    expect(await statusesOf(agent)).toEqual(['done'])
   })
 
   it('of a messenger opens no page, nor does one of another agent or of none', async () => {

@@ -23,13 +23,15 @@ export interface DecidedNode extends Decision {
   nodeId: string
   /** Who decided. */
   by: string
+  /** Done with the decision, in its transaction. */
+  also?: (transaction: Kysely<AgentTables>) => Promise<void>
 }
 
 /** Stores what a person has decided, and has the execution go on. */
 export async function resumeNode(
   transaction: Kysely<AgentTables>,
   outbox: Pick<Outbox, 'add' | 'cancel'>,
-  { executionId: id, nodeId, path, approved, data, by, at }: DecidedNode & { at: string },
+  { executionId: id, nodeId, path, approved, data, by, at, also }: DecidedNode & { at: string },
 ): Promise<void> {
   const execution = await findExecution(transaction, id)
   if (execution?.status !== 'running') throw conflict('The execution does not run.')
@@ -39,6 +41,7 @@ export async function resumeNode(
   const node = findOne(waiting, path)
   if (node === undefined) throw notFound('Node that waits for approval')
   if (node.due_at !== null && node.due_at <= at) throw conflict('The time to decide is over.')
+  await also?.(transaction)
   const output = JSON.stringify({ approved, data, by })
   await goOn(transaction, outbox, id, node, { output, due_at: at })
 }
