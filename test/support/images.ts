@@ -79,14 +79,27 @@ export function png({ width = 4, height = 3, orientation, appended }: Picture = 
   ])
 }
 
-export function gif({ width = 4, height = 3 }: Picture = {}, frames = 2): Buffer {
+/** XMP in a GIF is no sequence of blocks; the 258 bytes behind it lead each reader of blocks to their end. */
+const endOfXmp = Buffer.from([1, ...Array.from({ length: 256 }, (_, index) => 255 - index), 0])
+
+export function gif({ width = 4, height = 3, orientation, appended }: Picture = {}): Buffer {
   const little = (value: number) => numbers(2, value).swap16()
   const size = Buffer.concat([little(width), little(height)])
   const picture = Buffer.concat([Buffer.from([0x2c, 0, 0, 0, 0]), size, Buffer.from([0, 2, 2, 0x44, 1, 0])])
   const frame = Buffer.concat([Buffer.from([0x21, 0xf9, 4, 0, 10, 0, 0, 0]), picture])
+  const block = `${String.fromCharCode(place.length)}${place}\0`
+  const metadata =
+    orientation === undefined
+      ? []
+      : [
+          ascii(`!\xfe${block}`),
+          ...[ascii(`!\xff\x0bXMP DataXMP<x:xmpmeta>${place}</x:xmpmeta>`), endOfXmp],
+          ascii(`!\xff\x0bMGK8BIM0000${block}`),
+        ]
   return Buffer.concat([
     ...[ascii('GIF89a'), size, Buffer.from([0x80, 0, 0, 0, 0, 0, 255, 255, 255])],
-    ...[ascii('\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0'), ...Array(frames).fill(frame), ascii(';')],
+    ...[ascii('!\xff\x0bNETSCAPE2.0\x03\x01\0\0\0'), frame, ...metadata, frame, ascii(';')],
+    appended ?? Buffer.alloc(0),
   ])
 }
 

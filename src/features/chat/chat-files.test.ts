@@ -86,34 +86,37 @@ function ofManyParts(image: Buffer, at: number, part: string): Buffer {
 }
 
 describe('the kind of a file', () => {
-  it.each<[name: string, content: string | Buffer, kind: string, mimeType: string]>([
-    ['photo.jpg', jpeg(), 'image', 'image/jpeg'],
-    ['chart.png', png(), 'image', 'image/png'],
-    ['moving.gif', gif(), 'image', 'image/gif'],
-    ['small.webp', webp(), 'image', 'image/webp'],
-    ['a jpeg.txt', jpeg(), 'image', 'image/jpeg'],
-    ['report.png', '%PDF-1.7\n1 0 obj', 'document', 'application/pdf'],
-    ['no-picture.jpg', 'Dear Ada,\nhigh tide is at noon.', 'document', 'text/plain'],
-    ['README.md', '# Tides', 'document', 'text/markdown'],
-    ['tides.CSV', 'place,time\nEmden,12:00', 'document', 'text/csv'],
-    ['tides.json', '{"Emden": "12:00"}', 'document', 'application/json'],
-    ['page.html', '<!doctype html><svg></svg>', 'document', 'text/plain'],
+  it.each<[name: string, content: string | Buffer, kind: string, mimeType: string, stored?: string | Buffer]>(
     [
-      'voice.ogg',
-      Buffer.from('OggS\0\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\x13OpusHead\x01\x01'),
-      'other',
-      'audio/ogg; codecs=opus',
+      ['photo.jpg', jpeg(), 'image', 'image/jpeg'],
+      ['chart.png', png(), 'image', 'image/png'],
+      ['moving.gif', gif(), 'image', 'image/gif'],
+      ['small.webp', webp(), 'image', 'image/webp'],
+      ['a jpeg.txt', jpeg(), 'image', 'image/jpeg'],
+      ['report.png', '%PDF-1.7\n1 0 obj', 'document', 'application/pdf'],
+      ['no-picture.jpg', 'Dear Ada,\nhigh tide is at noon.', 'document', 'text/plain'],
+      ['README.md', '# Tides', 'document', 'text/markdown'],
+      ['tides.CSV', 'place,time\nEmden,12:00', 'document', 'text/csv'],
+      ['tides.json', '{"Emden": "12:00"}', 'document', 'application/json'],
+      ['page.html', '<!doctype html><svg></svg>', 'document', 'text/plain'],
+      [
+        'voice.ogg',
+        Buffer.from('OggS\0\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\x13OpusHead\x01\x01'),
+        'other',
+        'audio/ogg; codecs=opus',
+      ],
+      ['anything.docx', Buffer.from([1, 2, 0, 0, 255, 254, 0, 0, 3]), 'other', 'application/octet-stream'],
+      [
+        'both.gif',
+        gif({ appended: Buffer.from('PK\x03\x04<script>alert(1)</script>') }),
+        'image',
+        'image/gif',
+        gif(),
+      ],
     ],
-    ['anything.docx', Buffer.from([1, 2, 0, 0, 255, 254, 0, 0, 3]), 'other', 'application/octet-stream'],
-    [
-      'both.gif',
-      Buffer.concat([gif(), Buffer.from('PK\x03\x04<script>alert(1)</script>')]),
-      'image',
-      'image/gif',
-    ],
-  ])('of %s follows from its content', async (name, content, kind, mime_type) => {
+  )('of %s follows from its content', async (name, content, kind, mime_type, stored = content) => {
     const file = await receive(shared.chat, content, name)
-    const size = Buffer.byteLength(content)
+    const size = Buffer.byteLength(stored)
     expect(file).toEqual({ id: expect.any(String), name, kind, mime_type, size, status: 'ready' })
   })
 
@@ -137,6 +140,8 @@ describe('the kind of a file', () => {
     ['a JPEG of many parts', ofManyParts(jpeg(), 2, 'fffe0002'), 400, 'cut off or damaged'],
     ['a PNG of many parts', ofManyParts(png(), 33, '000000007445587400000000'), 400, 'cut off or damaged'],
     ['a WebP of many parts', ofManyParts(webp(), 12, '4558494600000000'), 400, 'cut off or damaged'],
+    ['a GIF cut off', gif().subarray(0, -2), 400, 'cut off or damaged'],
+    ['a GIF of many parts', ofManyParts(gif(), 19, '21fe00'), 400, 'cut off or damaged'],
     ['a GIF of its first bytes', gif().subarray(0, 8), 400, 'cut off or damaged'],
     ['a large image', Buffer.concat([png(), Buffer.alloc(5_300_000)]), 413, 'This image is larger than'],
     ['a large file', Buffer.alloc(6_000_001, 'a'), 413, 'This file is larger than the 6000000 bytes'],
@@ -165,6 +170,8 @@ describe('an image', () => {
     ['upright.jpg', jpeg({ orientation: 1 }), 'JFIF', undefined],
     ['chart.png', png({ orientation: 6, appended: motion }), 'gAMA', undefined],
     ['small.webp', webp({ orientation: 6 }), 'VP8 ', undefined],
+    ['moving.gif', gif({ orientation: 6, appended: motion }), 'NETSCAPE2.0', undefined],
+    ['open.gif', gif({ orientation: 6 }).subarray(0, -1), 'NETSCAPE2.0', undefined],
   ])('%s keeps its pixels, and loses where it was taken', async (name, content, kept, turned) => {
     const { chat } = shared
     const file = await receive(chat, content, name)

@@ -96,7 +96,7 @@ describe('every provider is sent images', () => {
     const pictures: Pictures = [
       ['a.jpg', jpeg({ orientation: 6 })],
       ['b.png', png({ orientation: 6 })],
-      ['c.gif', gif()],
+      ['c.gif', gif({ orientation: 6 })],
       ['d.webp', webp({ orientation: 6 })],
     ]
     const { status, body } = await send({ app }, path, pictures, { content: 'What is it?' })

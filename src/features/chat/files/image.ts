@@ -129,9 +129,35 @@ function readPng(bytes: Buffer): Picture {
   return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20), parts }
 }
 
-/** GIF89a has no place for EXIF. Many real files lack their last block. */
+/** Beginnings of extensions that say how pictures repeat, and of the profile of their colours. */
+const applicationsOfGif = ['NETSCAPE2.0', 'ANIMEXTS1.0', 'ICCRGBG1012'].map(name => `\xff\x0b${name}`)
+
+/** GIF89a, 17 to 27: extensions and images, of blocks with lengths. Many real files lack their last byte. */
 function readGif(bytes: Buffer): Picture {
-  return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8), parts: [bytes] }
+  const header = within(bytes, 0, 13 + paletteLength(bytes.readUInt8(10)))
+  const parts: Uint8Array[] = [header]
+  for (let at = header.length, seen = 1; bytes[at] === 0x21 || bytes[at] === 0x2c; seen += 1) {
+    requireFew(seen)
+    const isImage = bytes[at] === 0x2c
+    const start = isImage ? at + 11 + paletteLength(bytes.readUInt8(at + 9)) : at + 2
+    const part = bytes.subarray(at, endOfBlocks(bytes, start))
+    const isControl = part[1] === 0xf9 || applicationsOfGif.includes(part.toString('latin1', 1, 14))
+    if (isImage || isControl) parts.push(part)
+    at += part.length
+  }
+  parts.push(Buffer.from(';'))
+  return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8), parts }
+}
+
+/** Of the colours that follow, as the flags before them say. */
+function paletteLength(flags: number): number {
+  return flags & 0x80 ? 3 << ((flags & 7) + 1) : 0
+}
+
+function endOfBlocks(bytes: Buffer, start: number): number {
+  let at = start
+  for (let length = 1; length > 0; at += 1 + length) length = bytes.readUInt8(at)
+  return at
 }
 
 const partsOfWebp = new Set(['VP8X', 'VP8 ', 'VP8L', 'ALPH', 'ANIM', 'ANMF', 'ICCP'])
