@@ -5,7 +5,7 @@ import type { Actor } from '#platform/actor.ts'
 import { anonymous, currentActor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { invalid } from '#platform/errors.ts'
+import { AppError, invalid } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import { createBudgets } from './budgets.service.ts'
@@ -23,6 +23,11 @@ interface Metered {
   provider: Provider
   model: string
   settings: StoredSettings
+}
+
+/** The name that a call is counted under: those of models that no service has are one, since callers may make up any number. */
+function countedName(model: string, error: unknown): string {
+  return error instanceof AppError && error.code === 'MODEL_UNKNOWN' ? 'unknown' : model
 }
 
 /** Begins a call; `report` is called with each usage that the service reports. */
@@ -72,10 +77,14 @@ export function createUsageService({ platform, modelPrices, metrics, clock, log 
           return async take => {
             const held = limits.length > 0 ? await budgets.reserve(limits, estimateOf(options, price)) : []
             const call = createCallCount()
+            let { model } = metered
             try {
               await start(call.report)(part => {
                 call.add(part)
                 take(part)
+              }).catch(error => {
+                model = countedName(model, error)
+                throw error
               })
             } finally {
               const hasCost = call.hasBegun() || options.abortSignal?.aborted
@@ -85,7 +94,7 @@ export function createUsageService({ platform, modelPrices, metrics, clock, log 
               spent = cost === undefined || spent === undefined ? undefined : spent + cost
               const of = turns
               turns = 0
-              await add(metered, by, of, counted)
+              await add({ ...metered, model }, by, of, counted)
               const { tokens, estimated } = counted
               await budgets
                 .settle(held, { tokens: tokens.input + tokens.output + estimated, cost: cost ?? 0 })

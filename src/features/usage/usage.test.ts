@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { giveRole } from '#test/support/agents.ts'
-import { heldStream } from '#test/support/chat-model.ts'
+import { heldStream, refusal } from '#test/support/chat-model.ts'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
@@ -91,6 +91,18 @@ describe('usage [GET /api/agents/{id}/usage]', () => {
     expect(await (await fetch(`${url}/metrics`)).text()).toMatch(
       /model_cost_usd_total\{provider="openai-compatible"\} 0\.12/,
     )
+  })
+
+  it('has one row of all models that their service does not have', async () => {
+    const path = await stage.makeChat()
+    for (const model of ['openai-compatible/made-up-1', 'openai-compatible/made-up-2']) {
+      stage.model.next(refusal(404, 'The model does not exist', 'model_not_found'))
+      const body = { content: 'Hello', model }
+      expect(await stage.app.call('POST', path, { body })).toMatchObject({ body: { code: 'MODEL_UNKNOWN' } })
+    }
+    expect((await usageOf(path, '?group=model')).usage).toMatchObject([
+      { model: 'unknown', turns: 2, calls: 2, estimated_tokens: 0, cost: '0' },
+    ])
   })
 
   it('has streams that were cut: what was reported until then, or an estimate', async () => {
