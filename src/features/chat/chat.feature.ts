@@ -120,7 +120,7 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   const slowLists = createSlowLists(infrastructure.searchWorkers)
   const conversations = createConversationsService({ lock, slowLists, transact })
   const { maxConversations, maxUploadBytes, chatMaxIterations: maxIterations } = configuration
-  const files = createChatFiles({ ...infrastructure, maxUploadBytes })
+  const files = createChatFiles({ ...infrastructure, lock, maxUploadBytes })
   const settingsOf = async (agentId: string) => (await settings.profileOf(agentId)).settings
   const starts = createConversationStarts({ ...infrastructure, lock, maxConversations, settingsOf })
   const importConversation = createConversationImport({ ...infrastructure, starts })

@@ -3,6 +3,7 @@ import { errorRow, limitRow, row } from '#test/spec/row.ts'
 import { heldStream } from '#test/support/chat-model.ts'
 import type { ChatStage, MessageList } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
+import { formOf } from '#test/support/upload.ts'
 import { insertMessage } from './messages.repository.ts'
 
 let stage: ChatStage
@@ -296,20 +297,26 @@ describe(`deleting a message ${row('DELETE /api/agents/{id}/chat/messages/{messa
     expect(await app.call('DELETE', `${path}/messages/${id}`)).toMatchObject(missing)
   })
 
-  it('is 409 while its conversation is being answered', async () => {
+  it('or one of its files is 409 while its conversation is being answered', async () => {
     const path = await stage.makeChat()
     const conversationId = await talk(path, numbers(1))
+    const form = await formOf([['file', new File(['Tides'], 'tides.txt')]])
+    const { body: file } = await app.call<{ id: string }>('POST', `${path}/files`, form)
+    await stage.send(path, { content: 'Look', conversationId, attachments: [{ id: file.id }] })
     const [id] = idsOf(await read(path))
     const held = heldStream(['Well'])
     stage.model.next(held.reply)
     const sent = stage.send(path, { content: 'Hold on', conversationId })
     await held.begun
-    expect(await app.call('DELETE', `${path}/messages/${id}`)).toMatchObject({
-      status: 409,
-      body: { code: 'CONVERSATION_LOCKED' },
-    })
+    const places = [`${path}/messages/${id}`, `${path}/files/${file.id}`]
+    for (const place of places)
+      expect(await app.call('DELETE', place)).toMatchObject({
+        status: 409,
+        body: { code: 'CONVERSATION_LOCKED' },
+      })
     held.open()
     await sent
-    expect((await app.call('DELETE', `${path}/messages/${id}`)).status).toBe(200)
+    for (const place of places)
+      for (const status of [200, 404]) expect((await app.call('DELETE', place)).status).toBe(status)
   })
 })

@@ -120,7 +120,7 @@ export async function findDocuments(
 export async function changeFile(
   database: Database,
   id: string,
-  changes: Partial<Pick<FileRow, 'status' | 'progress' | 'error'>>,
+  changes: Partial<Pick<FileRow, 'status' | 'progress' | 'error' | 'message_id'>>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await database
     .updateTable('chat_files')

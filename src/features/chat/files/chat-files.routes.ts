@@ -79,8 +79,7 @@ export function registerFileRoutes(app: App, { files, maxUploadBytes }: Dependen
     chat: true,
     async handle(request) {
       const { reach, author } = askerOf(request)
-      const { id } = await files.find(request.agent, request.params.fileId, { sight: reach, author })
-      await files.remove(request.agent, id)
+      await files.takeBack(request.agent, request.params.fileId, { sight: reach, author })
     },
   })
 }

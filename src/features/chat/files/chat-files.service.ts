@@ -7,9 +7,17 @@ import type { ChangeContext, JobHandler, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Attachment } from '../chat.schema.ts'
+import type { ConversationLock } from '../conversation-lock.ts'
 import type { Asker, Reach } from '../reach.ts'
 import type { FileRow } from './chat-files.repository.ts'
-import { findFile, findSendable, findUnused, hasFiles, markSent } from './chat-files.repository.ts'
+import {
+  changeFile,
+  findFile,
+  findSendable,
+  findUnused,
+  hasFiles,
+  markSent,
+} from './chat-files.repository.ts'
 import type { ChatFile } from './chat-files.schema.ts'
 import { passagesName } from './conversation-documents.ts'
 import { headBytes, kindOf } from './file-kind.ts'
@@ -25,6 +33,8 @@ const maxImageBytes = 5 * 1024 * 1024
 const maxNameLength = 300
 
 export const removeUnusedJobName = 'chat-files.remove-unused'
+/** Has the job remove a file as one whose message is gone, if its process dies before it does. */
+const noMessage = ''
 const jobKey = (id: string) => `chat-file:${id}`
 
 export interface NewFile {
@@ -38,6 +48,7 @@ export interface NewFile {
 }
 
 interface Dependencies extends ChangeContext {
+  lock: ConversationLock
   maxUploadBytes: number
 }
 
@@ -88,7 +99,7 @@ export function createChatFiles(needs: Dependencies) {
       return { kind, mimeType, content: Buffer.concat(await Array.fromAsync(parts)) }
     },
 
-    remove,
+    takeBack: createTakeBack(needs),
 
     /** Removes those that were not sent. Must not throw: what is left, the job removes. */
     async discard(agent: AgentHandle, fileIds: readonly string[], author: string): Promise<void> {
@@ -137,6 +148,22 @@ function createRemove({ transact }: Pick<Dependencies, 'transact'>) {
   return async (agent: AgentHandle, id: string): Promise<void> => {
     for (const name of [id, passagesName(id)]) await agent.files.remove(name)
     await transact(agent, transaction => transaction.deleteFrom('chat_files').where('id', '=', id).execute())
+  }
+}
+
+/** Removes a file that the caller may see. Throws NOT_FOUND, and as the lock of its conversation does. */
+function createTakeBack({ transact, lock }: Pick<Dependencies, 'transact' | 'lock'>) {
+  const remove = createRemove({ transact })
+  return async (agent: AgentHandle, id: string, caller: { sight: Reach; author: string }): Promise<void> => {
+    await transact(agent, async (transaction, outbox) => {
+      const { message_id, conversation_id } = required(await findFile(transaction, id, caller), 'File')
+      if (message_id !== null && conversation_id !== null)
+        await lock.requireUnlocked(transaction, conversation_id)
+      await changeFile(transaction, id, { message_id: noMessage })
+      await outbox.add({ name: removeUnusedJobName, payload: {} })
+    })
+    // Models are shown it while it is there.
+    await remove(agent, id)
   }
 }
 
