@@ -50,7 +50,7 @@ function queryOf(filter: Filter, caller: string | undefined) {
   return filter === 'all' ? {} : { channel: filter }
 }
 
-/** The conversations with an agent: found by words of their titles, the latest first. */
+/** The conversations with an agent: found by words of their titles and messages, the latest first. */
 export function Conversations({ chosen }: { chosen: string | undefined }) {
   const t = useText(text)
   const frame = useText(frameText)
