@@ -13,7 +13,7 @@ import { startGateway } from '#test/support/gateway.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
 import type { ConsoleBrowser } from './console-browser.ts'
-import { expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
+import { answerLate, drawn, expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
 
 let browser: ConsoleBrowser
 let stage: ChatStage
@@ -74,9 +74,15 @@ describe('a conversation', () => {
     await page.keyboard.type('How hot is it?')
     await page.keyboard.press('Shift+Enter')
     await page.keyboard.type('In degrees.')
+    await page.evaluate(`
+      const isBeginning = node => node.matches?.('.empty, :has(.empty)')
+      new MutationObserver(changes => {
+        if (changes.some(({ addedNodes }) => [...addedNodes].some(isBeginning))) window.hasBegunTwice = true
+      }).observe(document.body, { childList: true, subtree: true })`)
     await page.keyboard.press('Enter')
     await page.getByText('The kiln is').waitFor()
     await page.waitForURL('**/chat?conversation=*')
+    expect(await page.evaluate('window.hasBegunTwice')).toBeUndefined()
     expect(await box(page).evaluate(element => element.matches(':focus'))).toBe(true)
     await page.getByRole('status').getByText('Thinking …').waitFor()
     await tabTo(page, 'button', 'Stop')
@@ -225,9 +231,13 @@ describe('a conversation', () => {
     await held.begun
     await page.getByText('An answer is being given in this conversation, from elsewhere').waitFor()
     await page.locator('.answer').getByText('From elsewhere').waitFor()
+    // What was not taken is there again before the messages have been read.
+    const isRead = Promise.withResolvers<void>()
+    await page.route(`**${chat}?*`, route => isRead.promise.then(() => route.continue()))
     await ask(page, 'Third.')
     await page.getByText('This conversation is being answered elsewhere.').waitFor()
     expect(await box(page).inputValue()).toBe('Third.')
+    isRead.resolve()
     held.open()
     await elsewhere
     await page.locator('.answer').getByText('From elsewhere, to its end.').waitFor()
@@ -375,6 +385,51 @@ describe('an answer', () => {
     expect(await button(page, 'Approve').count()).toBe(0)
     const [, refused, , given] = await stage.messages(chat)
     expect([refused?.toolResults?.[0]?.result, given?.content]).toEqual([undefined, 'Hello from the model.'])
+  })
+
+  it('is not undone by what was read before its end and comes behind it', async () => {
+    const chat = await makePayer()
+    const page = await browser.open(origin, { path: viewOf(chat), expected: /409/ })
+    const first = heldStream(['One'], [' and two.'])
+    stage.model.next(first.reply)
+    const messages = await answerLate(page, `**${chat}?*`)
+    await ask(page, 'Count.')
+    await messages.read
+    await page.waitForURL('**/chat?conversation=*')
+    await page.locator('.answer').getByText('One').waitFor()
+    await page.evaluate(`
+      window.fewest = 2
+      const count = () => { fewest = Math.min(fewest, document.querySelectorAll('article').length) }
+      new MutationObserver(count).observe(document.body, { childList: true, subtree: true })`)
+    first.open()
+    await page.locator('.answer').getByText('One and two.').waitFor()
+    await eventually(async () => expect((await stage.messages(chat)).at(-1)?.content).toBe('One and two.'))
+    messages.arrive()
+    await button(page, 'Answer again').waitFor()
+    expect(await page.evaluate('fewest')).toBe(2)
+
+    stage.model.next({ stream: openaiToolCall('transfer', { amount: 7 }) })
+    await ask(page, 'Transfer it.')
+    await button(page, 'Approve').waitFor()
+    await ask(page, 'Never mind.')
+    await button(page, 'Deny that call and send this').waitFor()
+    const second = heldStream(['Three'], [' and four.'])
+    stage.model.next(second.reply)
+    const turn = await answerLate(page, /\/turn$/)
+    let followed = 0
+    page.on('request', request => {
+      if (/\/turns\/[^/]+\/events/.test(request.url())) followed += 1
+    })
+    await button(page, 'Deny that call and send this').click()
+    await turn.read
+    second.open()
+    await page.locator('.answer').getByText('Three and four.').waitFor()
+    await button(page, 'Answer again').waitFor()
+    const arrived = page.waitForResponse(/\/turn$/)
+    turn.arrive()
+    await arrived
+    await drawn(page)
+    expect(followed).toBe(1)
   })
 
   it('names the passages that it rests on, and links nowhere unseen', async () => {

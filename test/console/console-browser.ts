@@ -1,7 +1,7 @@
 /** The real Chromium before the console of a real server: one browser for a file of tests, one context for a page. */
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Route } from 'playwright-core'
 import { chromium } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { bundledChromium } from '#features/browser/chromium/bundled.ts'
@@ -146,13 +146,33 @@ export function sidewaysAt(page: Page): Promise<string[]> {
     })()`)
 }
 
-/** Presses Tab until the element with this accessible role and name has the focus; fails after 100 presses. */
+/** The next request to this address is answered as things are then, and the answer arrives once `arrive` is called. */
+export async function answerLate(page: Page, address: string | RegExp) {
+  const [read, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const answer = async (route: Route) => {
+    const response = await route.fetch()
+    read.resolve()
+    await late.promise
+    await route.fulfill({ response })
+  }
+  await page.route(address, answer, { times: 1 })
+  return { read: read.promise, arrive: late.resolve }
+}
+
+/** Resolves once what the page knows now is drawn. */
+export const drawn = (page: Page) =>
+  page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
+
+/** Presses Tab until the element with this accessible role and name, once it is there, has the focus; fails after 100 presses. */
 export async function tabTo(
   page: Page,
   role: Parameters<Page['getByRole']>[0],
   name: string | RegExp,
 ): Promise<void> {
   const target = page.getByRole(role, { name, exact: typeof name === 'string' })
+  // Behind a dialog, nothing takes the focus.
+  const inFront = page.locator('body:not(:has(dialog:modal)) *, dialog:modal *')
+  await target.and(inFront).first().waitFor()
   for (let presses = 0; presses < 100; presses += 1) {
     const isThere = await target.evaluateAll(elements => elements.some(element => element.matches(':focus')))
     if (isThere) return

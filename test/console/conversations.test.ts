@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
 import type { ConsoleBrowser } from './console-browser.ts'
-import { expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
+import { answerLate, drawn, expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
 
 let browser: ConsoleBrowser
 let stage: ChatStage
@@ -43,7 +43,7 @@ it('a conversation is renamed in place, and found by its messages', async () => 
   const { page } = await openConversation('How hot is the kiln?')
   await tabTo(page, 'button', /^Actions for “How hot/)
   await page.keyboard.press('Enter')
-  await page.getByRole('menuitem', { name: 'Rename' }).waitFor()
+  await page.locator('[role=menuitem]:focus').waitFor()
   await page.keyboard.press('Enter')
   const field = page.getByRole('textbox', { name: /^New name of/ })
   await field.waitFor()
@@ -86,6 +86,16 @@ it('an answer is rated, with a comment, by keyboard', async () => {
   await good.click()
   await expect.poll(rated).toBeUndefined()
   await expect.poll(() => good.getAttribute('aria-pressed')).toBe('false')
+
+  const older = await answerLate(page, `**${chat}?*`)
+  await page.getByRole('button', { name: 'Bad answer' }).click()
+  await older.read
+  const answered = page.waitForResponse(/\/feedback$/)
+  await good.click()
+  await answered
+  older.arrive()
+  await drawn(page)
+  expect(await good.getAttribute('aria-pressed')).toBe('true')
 })
 
 it('a conversation is exported, and imported as another', async () => {

@@ -1,4 +1,4 @@
-import type { QueryKey } from '@tanstack/react-query'
+import type { FetchQueryOptions, QueryKey } from '@tanstack/react-query'
 import {
   infiniteQueryOptions,
   QueryClient,
@@ -111,12 +111,18 @@ export async function invalidate(paths: readonly string[]): Promise<void> {
   await queryClient.invalidateQueries({ predicate: query => underWay.includes(query) })
 }
 
-/** Changes what a query holds before the server has answered; returns how to undo that. */
-export function patch<Answer>(request: ApiRequest<Answer>, change: (old: Answer) => Answer): () => void {
-  return patchKey(keyOf(request), change)
+/** Reads what has changed just now. A read that is under way may be older than the change: it is waited for, and not joined. */
+export async function readAnew<Data, Key extends QueryKey>(
+  options: FetchQueryOptions<Data, Error, Data, Key>,
+): Promise<Data> {
+  await queryClient
+    .getQueryCache()
+    .find({ queryKey: options.queryKey })
+    ?.promise?.catch(() => {})
+  return await queryClient.fetchQuery({ ...options, staleTime: 0 })
 }
 
-/** The same for one row of every list of this path. */
+/** Changes the rows of every list of this path before the server has answered; returns how to undo that. */
 export function patchRows<Row>(
   path: string,
   name: string,

@@ -96,18 +96,20 @@ function Shown({ conversationId, onCite }: { conversationId: string | undefined;
   const chat = chatOf(agent)
   const navigate = useNavigate()
   const all = useStore(turns)
-  const own = all.filter(turn => turn.chat === chat && turn.conversationId === conversationId)
+  // The turn that was begun here, until its conversation is shown.
+  const sent = useRef<number>(undefined)
+  const isHere = (turn: Turn) =>
+    turn.conversationId === conversationId || (conversationId === undefined && turn.id === sent.current)
+  const own = all.filter(turn => turn.chat === chat && isHere(turn))
   const running = own.find(isRunning)
   const { isElsewhere, waits } = useFollow(chat, conversationId, own)
   const isHeld = own.some(({ drawn }) => isHeldUp(drawn.get().answer))
 
   // A conversation that was begun here is shown by its own address as soon as it has one.
-  const sent = useRef<number>(undefined)
   const begun = all.find(({ id }) => id === sent.current)?.conversationId
   useEffect(() => {
-    if (conversationId !== undefined || begun === undefined) return
-    sent.current = undefined
-    void navigate({ to: '.', search: { conversation: begun }, replace: true })
+    if (conversationId !== undefined) sent.current = undefined
+    else if (begun !== undefined) void navigate({ to: '.', search: { conversation: begun }, replace: true })
   }, [begun, conversationId, navigate])
 
   const { isOver, place } = useFileDrop(files => addFiles(chat, draftKey(chat, conversationId), files))

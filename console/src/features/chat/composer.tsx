@@ -68,10 +68,10 @@ export function Composer({ conversationId, running, waits, isHeld, onSent }: Com
       enableTools,
       ...(model && { model }),
       ...(conversationId && { conversationId }),
-      ...(endsWait && { cancel_waiting: true }),
     }
     const content = draft.trim() === '' ? {} : { content: draft }
-    onSent(startTurn(chat, { ...content, ...options }, takeFiles(key)))
+    const ends = endsWait ? waits?.id : undefined
+    onSent(startTurn(chat, { ...content, ...options }, { files: takeFiles(key), ends }))
   }
 
   return (

@@ -46,13 +46,15 @@ export async function loadEarlier(chat: string, conversationId: string): Promise
   )
 }
 
-/** Shows a message as a change of it was answered. */
+/** Shows a message as a change of it was answered, and reads the others anew: a read that is under way may be older. */
 export function showMessage(chat: string, message: Message): void {
+  const queryKey = keyOf(chat, message.conversationId)
   queryClient.setQueryData<Thread>(
-    keyOf(chat, message.conversationId),
+    queryKey,
     known =>
       known && { ...known, messages: known.messages.map(one => (one.id === message.id ? message : one)) },
   )
+  void queryClient.invalidateQueries({ queryKey })
 }
 
 /** The stored messages beside a turn that runs: without the ones that it shows itself, or will replace. */

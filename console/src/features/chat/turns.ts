@@ -3,7 +3,7 @@ import { open, send } from '#console/api/client.ts'
 import { onReconnect } from '#console/api/connection.ts'
 import { ApiError, Unreachable } from '#console/api/errors.ts'
 import { readEvents } from '#console/api/event-stream.ts'
-import { invalidate, patch, query, queryClient } from '#console/api/query.ts'
+import { invalidate, query, readAnew } from '#console/api/query.ts'
 import type { ApiRequest } from '#console/api/request.ts'
 import type { Store } from '#console/api/store.ts'
 import { createStore } from '#console/api/store.ts'
@@ -64,10 +64,15 @@ export const isRunning = ({ drawn }: Turn) => !isOver(drawn.get().answer)
 
 type About = Pick<Turn, 'chat' | 'conversationId' | 'turnId' | 'question' | 'files' | 'replaces'>
 
-export const startTurn = (chat: string, question: Question, files: readonly AddedFile[]): Turn =>
+/** Sends a question; `ends` is the turn that waits in its conversation and that it ends. */
+export const startTurn = (
+  chat: string,
+  question: Question,
+  { files, ends }: { files: readonly AddedFile[]; ends: string | undefined },
+): Turn =>
   run(
     { chat, conversationId: question.conversationId, question: question.content ?? '', files },
-    { request: ask(chat, { ...question, ...attached(files) }), endsWait: question.cancel_waiting },
+    { request: ask(chat, { ...question, ...attached(files), ...(ends && { cancel_waiting: true }) }), ends },
   )
 
 function attached(files: readonly AddedFile[]): Pick<Question, 'attachments'> {
@@ -82,6 +87,9 @@ export const startAgain = (chat: string, message: { id: string; conversationId: 
     { request: answerAgain(chat, message.id, model) },
   )
 
+/** Turns that ended here, or by a message from here: an answer that still has them as running is an old one. */
+const ended = new Set<string>()
+
 /** Shows a turn that was begun elsewhere, or before a reload, until the returned function is called. */
 export function joinTurn(
   about: Pick<About, 'chat'> & { conversationId: string; turnId: string },
@@ -90,7 +98,7 @@ export function joinTurn(
   // What is known of a turn elsewhere is older than one that runs here.
   const isHere = (turn: Turn) =>
     turn.turnId === about.turnId || (turn.conversationId === about.conversationId && isRunning(turn))
-  if (turns.get().some(isHere)) return
+  if (ended.has(about.turnId) || turns.get().some(isHere)) return
   const leaving = new AbortController()
   const answer = last?.role === 'assistant' ? beganAs(last) : newAnswer
   const { id } = run({ ...about, replaces: last?.id }, { leaving: leaving.signal, answer })
@@ -106,8 +114,8 @@ export const dismiss = (id: number) => turns.set(turns.get().filter(turn => turn
 interface How {
   /** Begins the turn; absent for one that has begun. */
   request?: ApiRequest<Accepted>
-  /** Another turn of the conversation waits, which this one ends. */
-  endsWait?: boolean | undefined
+  /** The turn of the conversation that waits, which this one ends. */
+  ends?: string | undefined
   /** What is known of the answer. */
   answer?: Answer
   leaving?: AbortSignal
@@ -116,7 +124,7 @@ interface How {
 let made = 0
 
 function run(about: About, how: How): Turn {
-  const { request, endsWait, answer = newAnswer, leaving = new AbortController().signal } = how
+  const { request, ends, answer = newAnswer, leaving = new AbortController().signal } = how
   made += 1
   const id = made
   const stopping = new AbortController()
@@ -124,7 +132,7 @@ function run(about: About, how: How): Turn {
   const turn = { ...about, id, drawn, stop: () => stop(id, stopping) }
   const others = turns.get().filter(other => isRunning(other) || other.conversationId !== turn.conversationId)
   turns.set([...others, turn])
-  void follow(turn, { request, endsWait, leaving, stopping: stopping.signal })
+  void follow(turn, { request, ends, leaving, stopping: stopping.signal })
   return turn
 }
 
@@ -137,13 +145,13 @@ function stop(id: number, stopping: AbortController): void {
 
 interface Following {
   request: ApiRequest<Accepted> | undefined
-  endsWait: boolean | undefined
+  ends: string | undefined
   leaving: AbortSignal
   stopping: AbortSignal
 }
 
 async function follow(turn: Turn, following: Following): Promise<void> {
-  const { request, endsWait, leaving, stopping } = following
+  const { request, ends, leaving, stopping } = following
   const drawing = draw(turn.drawn)
   let { answer } = turn.drawn.get()
   const move = (next: Answer) => {
@@ -152,7 +160,10 @@ async function follow(turn: Turn, following: Following): Promise<void> {
   }
   try {
     const turnId = turn.turnId ?? (await begin(turn, request as ApiRequest<Accepted>, stopping))
-    if (endsWait && turn.conversationId !== undefined) void readAgain(turn.chat, turn.conversationId)
+    if (ends !== undefined && turn.conversationId !== undefined) {
+      ended.add(ends)
+      void readAgain(turn.chat, turn.conversationId)
+    }
     for await (const event of eventsOf(turn.chat, turnId, leaving)) {
       move(advance(answer, event, performance.now()))
       if (event.type === 'message_start' && request === undefined) showQuestion(turn, event.userMessageId)
@@ -257,28 +268,23 @@ function showQuestion({ id, chat, conversationId, replaces }: Turn, userMessageI
 const update = (id: number, changes: Partial<Turn>) =>
   turns.set(turns.get().map(turn => (turn.id === id ? { ...turn, ...changes } : turn)))
 
-/** Once the stored answer can be shown in its place, the turn is forgotten. A question that was not stored goes back to its draft. */
+/** A question that was not stored goes back to its draft. Once the stored answer can be shown in its place, the turn is forgotten. */
 async function settle(
   { id, chat, question, files = [] }: Turn,
   answer: Answer,
   isOwn: boolean,
 ): Promise<void> {
-  const conversationId = turns.get().find(turn => turn.id === id)?.conversationId
-  void invalidate([`${chat}/conversations`])
-  if (conversationId !== undefined) {
-    const waits = answer.state === 'waiting' || isHeldUp(answer)
-    if (waits) await readAgain(chat, conversationId)
-    else {
-      await fetchThread(chat, conversationId)
-      patch(currentTurn(chat, conversationId), () => ({ turn: null }))
-    }
-  }
+  const { conversationId, turnId } = turns.get().find(turn => turn.id === id) ?? {}
   const isStored = answer.userMessageId !== undefined || answer.state === 'done' || !isOwn
   if (!isStored) {
     const key = draftKey(chat, conversationId)
     if (question !== undefined && !drafts.get()[key]) setDraft(key, question)
     putBack(files.map(file => ({ ...file, key })))
   }
+  void invalidate([`${chat}/conversations`])
+  const waits = answer.state === 'waiting' || isHeldUp(answer)
+  if (!waits && turnId !== undefined) ended.add(turnId)
+  if (conversationId !== undefined) await (waits ? readAgain : fetchThread)(chat, conversationId)
   if (isStored || answer.state === 'stopped') dismiss(id)
   else turns.set([...turns.get()])
 }
@@ -286,15 +292,13 @@ async function settle(
 /** Reads what waits in a conversation, and what is stored of it. */
 async function readAgain(chat: string, conversationId: string): Promise<void> {
   await fetchThread(chat, conversationId)
-  await queryClient
-    .fetchQuery({ ...query(currentTurn(chat, conversationId), { isShown: false }), staleTime: 0 })
-    .catch(() => {})
+  await readAnew(query(currentTurn(chat, conversationId), { isShown: false })).catch(() => {})
 }
 
 /** Fetches the messages, as soon as the server can be reached. */
 async function fetchThread(chat: string, conversationId: string): Promise<void> {
   try {
-    await queryClient.fetchQuery(threadQuery(chat, conversationId))
+    await readAnew(threadQuery(chat, conversationId))
   } catch (error) {
     if (!(error instanceof Unreachable)) return
     await new Promise<void>(resolve => onReconnect(resolve))
