@@ -124,7 +124,7 @@ it('what opens over a view is free of violations too', async () => {
   await page.keyboard.press('Enter')
   await page.getByText('name', { exact: false }).first().waitFor()
   await shown()
-  expect(await page.getByRole('dialog').count()).toBe(0)
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
 })
 
 describe('by keyboard alone', () => {
@@ -135,11 +135,11 @@ describe('by keyboard alone', () => {
     await page.keyboard.type('agents')
     await page.keyboard.press('Enter')
     await heading(page, 'Agents')
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
+    await page.locator('h1:focus').waitFor()
     await page.keyboard.press('g')
     await page.keyboard.press('o')
     await heading(page, 'Overview')
-    expect(await page.title()).toBe('Overview · default · agentstead')
+    await expect.poll(() => page.title()).toBe('Overview · default · agentstead')
   })
 
   it('an agent is created, paused, resumed and deleted', async () => {
@@ -150,8 +150,18 @@ describe('by keyboard alone', () => {
     await page.getByRole('dialog').waitFor()
     await tabTo(page, 'textbox', /^Name/)
     await page.keyboard.type(name)
+    const isSentOnce = Promise.withResolvers<void>()
+    let sent = 0
+    await page.route(/\/api\/agents$/, async route => {
+      sent += 1
+      await isSentOnce.promise
+      await route.continue()
+    })
     await page.keyboard.press('Control+Enter')
+    await page.keyboard.press('Control+Enter')
+    isSentOnce.resolve()
     await page.getByRole('link', { name }).waitFor()
+    expect(sent).toBe(1)
     await page.getByText(`“${name}” was created.`).waitFor()
     const row = page.getByRole('row').filter({ hasText: name })
     const choose = async (item: string) => {

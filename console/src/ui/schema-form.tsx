@@ -36,6 +36,8 @@ export function SchemaForm(props: SchemaFormProps) {
 
   async function send(event?: FormEvent) {
     event?.preventDefault()
+    // Ctrl Enter sends it also while its button is disabled.
+    if (isSending) return
     if ('field' in read) return setProblem({ field: read.field, message: t.notJson })
     setSending(true)
     setProblem(undefined)
