@@ -107,7 +107,7 @@ it('a question is tried by keyboard alone, and its passage is marked on the page
   expect(await marks(page).count()).toBe(0)
   await page.keyboard.press('Escape')
   await panel(page).waitFor({ state: 'detached' })
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Open in the document')
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Open in the document')
 })
 
 it('many files are uploaded at once; each that fails says why, and what was deleted comes back', async () => {
