@@ -99,7 +99,7 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
       const caller =
         kind === 'key' ? await identification.identifyAgain(id) : { user, via: 'session' as const }
       const asked = { caller, publicAccess: configuration.publicAccess ?? 'full' }
-      const permission = await Promise.resolve(access.permissionOn(agentId, asked)).catch(error => {
+      const permission = await Promise.try(() => access.permissionOn(agentId, asked)).catch(error => {
         throw error instanceof AccessDenied ? roleTakenAway() : error
       })
       if (!allows(permission, 'chatter', true)) throw roleTakenAway()

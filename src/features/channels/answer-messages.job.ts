@@ -51,7 +51,9 @@ const noAnswer = 'Sorry, I cannot answer this at the moment. Please write again 
 /** Sending goes on when the process stops: after an abort it would be unknown whether the message was taken. */
 const untilSent = new AbortController().signal
 
-interface Dependencies extends ChangeContext, Pick<ChatFeature, 'answerOnce' | 'editMessage' | 'files'> {
+interface Dependencies
+  extends ChangeContext,
+    Pick<ChatFeature, 'answerOnce' | 'abandon' | 'editMessage' | 'files'> {
   settings: Pick<SettingsService, 'profileOf'>
   channels: Pick<ChannelsService, 'say' | 'download'>
   maxUploadBytes: number
@@ -85,7 +87,7 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
     if (content === '' && attachments.length === 0) return notice
     const message = { id, ...(content !== '' && { content }), attachments, standingConversationId: thread.id }
     const actor = { kind: 'channel', id: thread.id, name: thread.channel } as const
-    const job = { signal, resume: answerJob(thread.id, 0) }
+    const job = { signal, resume: answerJob(thread.id, 0), abandons: true }
     const answer = await currentActor
       .run(actor, answerOnce, agent.agentId, message, asker, job)
       .catch(error => {
@@ -182,7 +184,7 @@ function renewalOf(error: unknown): string {
 
 /** The beginning and the end of an answer; what is done in between may be done again. */
 function createRounds(needs: Dependencies) {
-  const { transact, ids } = needs
+  const { abandon, transact, ids } = needs
   return {
     /** Begun again, it is about the same updates. */
     begin: ({ db }: AgentHandle, threadId: string): Promise<Round> =>
@@ -202,8 +204,9 @@ function createRounds(needs: Dependencies) {
       }),
 
     /** Another job follows if more has come meanwhile; from here on, a new update adds one. */
-    end: (agent: AgentHandle, { id, thread, updates }: Round) =>
-      transact(agent, async (transaction, outbox) => {
+    async end(agent: AgentHandle, { id, thread, updates }: Round) {
+      await abandon(agent, id)
+      await transact(agent, async (transaction, outbox) => {
         const texts = await textsOf(transaction, id)
         await closeUpdates(transaction, updates)
         // Edited after it was read for the answer, and before it was stored.
@@ -214,7 +217,8 @@ function createRounds(needs: Dependencies) {
         const job = answerJob(thread.id, Date.parse(next?.received_at ?? '') + collectingMs)
         await outbox.cancel(job.key)
         if (next !== undefined) await outbox.add(job)
-      }),
+      })
+    },
   }
 }
 

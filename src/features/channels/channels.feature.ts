@@ -17,7 +17,7 @@ export interface ChannelsFeature extends Feature {
 
 type Peers = Pick<AgentsFeature, 'settings'> &
   Pick<ContactsFeature, 'contacts'> &
-  Pick<ChatFeature, 'answerOnce' | 'editMessage' | 'files'>
+  Pick<ChatFeature, 'answerOnce' | 'abandon' | 'editMessage' | 'files'>
 
 /** Mail and messengers: how agents reach people, and people agents. */
 export function createChannels(infrastructure: Infrastructure, peers: Peers): ChannelsFeature {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Conversation } from '#features/chat/chat.schema.ts'
 import type { ChannelAgent, ChannelStage } from '#test/support/channel-stage.ts'
 import { setChannelStage } from '#test/support/channel-stage.ts'
-import { heldStream, usualAnswer } from '#test/support/chat-model.ts'
+import { heldStream, refusal, usualAnswer } from '#test/support/chat-model.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { telegramRefusal } from '#test/support/telegram-server.ts'
 import { startWebhookReceiver } from '#test/support/webhook-receiver.ts'
@@ -126,11 +126,14 @@ describe('a message', () => {
     expect(await agent.conversations('telegram')).toHaveLength(2)
   })
 
-  it.each<[string, boolean | undefined, RegExp]>([
+  it.each<[string, boolean | undefined, RegExp, number?]>([
     ['approved', true, new RegExp(usualAnswer)],
+    ['approved before its model fails', true, new RegExp(usualAnswer), 3],
+    ['approved before its model fails for good', true, /^Sorry/, 8 * 3],
     ['refused', false, new RegExp(usualAnswer)],
     ['never decided', undefined, /Nobody decided on the call of look/],
-  ])('waits with its answer for a call that is %s, and others wait behind it', async (_, decision, said) => {
+  ])('waits with its answer for a call that is %s, and others wait behind it', async (...row) => {
+    const [, decision, said, refusals = 0] = row
     const configuration = { code: 'return 1' }
     const tool = { name: 'look', description: 'd', type: 'javascript', requiresApproval: true }
     await stage.app.call('POST', `${agent.path}/tools`, { body: { ...tool, configuration } })
@@ -146,10 +149,14 @@ describe('a message', () => {
       `${approvals}?status=pending`,
     )
     const [call] = body.approvals
+    // Each failure is one after three attempts.
+    stage.model.next(...Array.from({ length: refusals }, () => refusal(500, 'no')))
     if (decision === undefined) await stage.pass(25 * 60 * minute)
     else await stage.app.call('POST', `${approvals}/${call?.toolCallId}`, { body: { approved: decision } })
     await stage.pass(second)
     await stage.pass(5 * second)
+    // Up to the last of its pauses.
+    for (let hours = 0; refusals > 3 && hours < 8; hours += 1) await stage.pass(60 * minute)
     expect(saidOnTelegram()).toEqual([expect.stringMatching(said), usualAnswer])
   })
 

@@ -122,11 +122,14 @@ export async function requestApproval(
     .execute()
 }
 
-/** Those of an answer at its end: approved calls were made, pending ones never will be. */
-export async function settleApprovals(database: Database, messageId: string, at: string): Promise<void> {
-  const moves = { approved: 'done', pending: 'denied' } satisfies Partial<
-    Record<ApprovalStatus, ApprovalStatus>
-  >
+/** Those of an answer at its end: approved calls were made, unless the turn had not gone on; pending ones never will be. */
+export async function settleApprovals(
+  database: Database,
+  messageId: string,
+  at: string,
+  approved: 'done' | 'denied' = 'done',
+): Promise<void> {
+  const moves = { approved, pending: 'denied' } satisfies Partial<Record<ApprovalStatus, ApprovalStatus>>
   for (const [from, status] of Object.entries(moves))
     await database
       .updateTable('tool_approvals')

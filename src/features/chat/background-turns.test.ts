@@ -7,6 +7,7 @@ import { seededRandom } from '#test/support/endurance.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { readTurn } from '#test/support/turn-reader.ts'
+import { TurnLog } from './background/turn-log.ts'
 
 interface Accepted {
   userMessage: { id: string; conversationId: string; content: string }
@@ -145,6 +146,32 @@ describe(`a turn in the background ${row('POST /api/agents/{id}/chat')}`, () => 
     const deltas = events.filter(({ type }) => type === 'content_delta').map(({ delta }) => String(delta))
     expect(JSON.stringify(deltas).length).toBeLessThan(2_000_000)
     expect((await readTurn(() => `${url}${body.turn.events}`, { after: ids[1] ?? '' })).text).toBe(text)
+  })
+
+  it('whose last events could not be stored ends with the whole text', async () => {
+    const path = await stage.makeChat()
+    const held = heldStream(['One'])
+    stage.model.next(held.reply)
+    const { conversationId } = (await send(path, {})).body.userMessage
+    await held.begun
+    const { body } = await send(path, { conversationId, on_busy: 'queue' })
+    const agentId = path.split('/').at(-2) ?? ''
+    await stage.app.service.infrastructure.agentDatabases.use(agentId, async ({ db }) => {
+      // A run that counts no longer stores nothing.
+      const turn = { id: body.turn.id, run: -1 }
+      const start = { last: 0, bytes: 0, deltas: 0 }
+      const log = new TurnLog({ db, isExclusive: true, turn, start, onWritten() {}, onLost() {} })
+      log.add({ type: 'content_delta', delta: 'Lost.', index: 0 })
+      await log.settle()
+      turn.run = 0
+      const end = { content: 'Whole.', ended_at: new Date().toISOString(), question: '{}' }
+      await log.end(db, { type: 'error', message: 'M', code: 'CONFLICT' }, end)
+    })
+    held.open()
+    expect((await read(body)).events).toMatchObject([
+      { type: 'content_replaced', content: 'Whole.' },
+      { type: 'error' },
+    ])
   })
 
   it('waits for its turn if it is to, in order, and is refused if not', async () => {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { buildApp } from '#test/support/build-app.ts'
-import { heldStream } from '#test/support/chat-model.ts'
+import { heldStream, usualAnswer } from '#test/support/chat-model.ts'
 import type { ChatStage, MessageList } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
+import { eventually } from '#test/support/eventually.ts'
 import type { Reply } from '#test/support/model-server.ts'
+import { openaiToolCall } from '#test/support/model-server.ts'
 import { openStream } from '#test/support/open-stream.ts'
 import { makeTemporaryDirectory } from '#test/support/temporary-directory.ts'
 
@@ -90,6 +92,47 @@ describe.concurrent('the end of the service while an answer is given', () => {
       { content: 'Streamed', metadata: { aborted: true } },
       { content: 'Whole', metadata: { aborted: true } },
     ])
+    remove()
+  })
+
+  it.each<[string, 'always' | false]>([
+    ['has begun it', false],
+    ['goes on with it after an approval', 'always'],
+  ])('lets a schedule that %s repeat it after the next start', async (_, requiresApproval) => {
+    const { path: dataDirectory, remove } = makeTemporaryDirectory()
+    const { stage } = await setStage(dataDirectory)
+    const agent = path.replace('/chat', '')
+    const configuration = { code: 'return 1' }
+    const tool = { name: 'look', description: 'd', type: 'javascript', requiresApproval, configuration }
+    await stage.app.call('POST', `${agent}/tools`, { body: tool })
+    const held = heldStream(['Half'])
+    stage.model.next({ stream: openaiToolCall('look', {}) }, held.reply)
+    const { body } = await stage.app.call<{ id: string }>('POST', `${agent}/schedules`, {
+      body: {
+        ...{ name: 'S', type: 'delayed', delay_seconds: 1 },
+        ...{ callback_type: 'chat', callback_data: { content: 'Look' } },
+      },
+    })
+    if (requiresApproval)
+      await eventually(async () => {
+        const pending = await stage.app.call<{ approvals: { toolCallId: string }[] }>(
+          'GET',
+          `${path}/approvals`,
+        )
+        const { toolCallId } = pending.body.approvals[0] ?? {}
+        const decided = await stage.app.call('POST', `${path}/approvals/${toolCallId}`, { body: {} })
+        expect(decided).toMatchObject({ status: 200 })
+      })
+    await held.begun
+    await stage.app.service.close()
+    await stage[Symbol.asyncDispose]()
+    const { stage: next } = await setStage(dataDirectory)
+    await eventually(async () => {
+      const schedule = await next.app.call('GET', `${agent}/schedules/${body.id}`)
+      expect(schedule.body).toMatchObject({ executions: [{ status: 'success' }] })
+    })
+    expect((await next.messages(path)).at(-1)).toMatchObject({ role: 'assistant', content: usualAnswer })
+    await next[Symbol.asyncDispose]()
     remove()
   })
 

@@ -4,10 +4,13 @@ import { giveRole, makeAgent } from '#test/support/agents.ts'
 import type { Answer, TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import type { TurnBody } from '#test/support/chat-stage.ts'
+import { setChatStage } from '#test/support/chat-stage.ts'
+import { eventually } from '#test/support/eventually.ts'
 import type { Gateway } from '#test/support/gateway.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { exif, gif, heic, jpeg, place, png, webp } from '#test/support/images.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
+import { openaiToolCall } from '#test/support/model-server.ts'
 import { passTime } from '#test/support/pass-time.ts'
 import { storedFiles } from '#test/support/stored-files.ts'
 import { formOf } from '#test/support/upload.ts'
@@ -362,6 +365,40 @@ describe('a file', () => {
     await passTime(dev, clock, day / 24)
     expect(await storedFiles(dev)).toEqual([sent, `${sent}-passages`])
   })
+})
+
+it.each<[string, string, boolean]>([
+  ['begins', 'approvals', true],
+  ['is withdrawn', 'turns', false],
+])('a file stays for a message that waits for its turn, until that %s', async (_, place, isSent) => {
+  const clock = manualClock()
+  await using stage = await setChatStage({ clock })
+  const path = await stage.makeChat({ approval_timeout: 2 * 86_400 })
+  const tool = { name: 'look', description: 'd', type: 'javascript', requiresApproval: 'always' }
+  const configuration = { code: 'return 1' }
+  await stage.app.call('POST', path.replace(/chat$/, 'tools'), { body: { ...tool, configuration } })
+  stage.model.next({ stream: openaiToolCall('look', {}) })
+  const message = { content: 'Hi', autoRag: false, background: true }
+  const { userMessage } = (await stage.send(path, message)).body
+  const { conversationId } = userMessage
+  const approval = async () => {
+    const { body } = await stage.app.call<{ approvals: { toolCallId: string }[] }>('GET', `${path}/approvals`)
+    return body.approvals[0]?.toolCallId
+  }
+  await eventually(async () => expect(await approval()).toBeDefined())
+  const form = await formOf([fileOf('Tides', 'tides.txt')])
+  const { id } = (await stage.app.call<ChatFile>('POST', `${path}/files`, form)).body
+  const queued = { ...message, conversationId, on_busy: 'queue', attachments: [{ id }] }
+  const { body } = await stage.app.call<{ turn: { id: string } }>('POST', path, { body: queued })
+  await passTime(stage.app, clock, day + day / 24)
+  const agentId = path.split('/').at(-2) ?? ''
+  expect(await storedFiles(stage.app, agentId)).toEqual([id])
+  const end = place === 'turns' ? `turns/${body.turn.id}/stop` : `approvals/${await approval()}`
+  expect(await stage.app.call('POST', `${path}/${end}`, { body: {} })).toMatchObject({ status: 200 })
+  await stage.app.service.infrastructure.runner.idle()
+  expect(await storedFiles(stage.app, agentId)).toEqual(isSent ? [id, `${id}-passages`] : [])
+  const sent = (await stage.messages(path, conversationId)).filter(({ metadata }) => metadata?.attachments)
+  expect(sent).toHaveLength(isSent ? 1 : 0)
 })
 
 it('a sender without an identity shares files with all of those', async () => {

@@ -151,13 +151,23 @@ export async function listLocked(database: Database, now: string, conversationId
   )
 }
 
-/** Whether a turn that waited has not taken its lock back. */
-export async function isParked(database: Database, { conversationId, token }: Lock): Promise<boolean> {
-  const parked = database
+/** Whether the turn that had the lock last is at work in no process. @param now ISO 8601 */
+export async function isAtRest(
+  database: Database,
+  { conversationId, token }: Lock,
+  now: string,
+): Promise<boolean> {
+  const resting = database
     .selectFrom('conversations')
     .select('id')
     .where('id', '=', conversationId)
     .where('lock_token', '=', token)
-    .where('lock_holder', '=', waitingHolder)
-  return (await parked.executeTakeFirst()) !== undefined
+    .where(({ eb, or }) =>
+      or([
+        eb('lock_holder', 'is', null),
+        eb('lock_holder', '=', waitingHolder),
+        eb('lock_expires_at', '<=', now),
+      ]),
+    )
+  return (await resting.executeTakeFirst()) !== undefined
 }

@@ -191,6 +191,10 @@ const deleteSurplus = prepareQuery((database: Database, value: ValueOf<'now' | '
         .where(({ eb, or }) =>
           or([eb('unlocked.lock_holder', 'is', null), eb('unlocked.lock_expires_at', '<=', value('now'))]),
         )
+        // The message of a turn that has not begun is in its row alone.
+        .where(
+          sql<boolean>`not exists (select 1 from turns where conversation_id = unlocked.id and ended_at is null)`,
+        )
         .orderBy(({ fn }) => fn.coalesce('unlocked.last_message_at', 'unlocked.created_at'))
         .limit(
           selectFrom('conversations as held')
@@ -210,8 +214,8 @@ const deleteSurplus = prepareQuery((database: Database, value: ValueOf<'now' | '
 )
 
 /**
- * Deletes the conversations of the same kind with the oldest activity that are not locked, until no more than `most` are
- * left or all that are left are locked. Returns those that are gone.
+ * Deletes the conversations of the same kind with the oldest activity that are neither locked nor have a turn that has not ended, until no more
+ * than `most` are left or all that are left are such. Returns those that are gone.
  */
 export async function evictConversations(
   database: Database,

@@ -3,7 +3,7 @@ import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { Running } from './answering/running.ts'
-import { findTurn } from './turn-rows.repository.ts'
+import { findStanding } from './turn-rows.repository.ts'
 import type { Settled, WaitingTurns } from './waiting.service.ts'
 
 /** Until it is looked again whether the turn still waits, in milliseconds: any process may end the wait. */
@@ -39,7 +39,7 @@ export function createHeldWaits({ waiting, running, stopping, agentDatabases, lo
     }
     const work = async (ending: AbortController) => {
       const look = async () => {
-        if ((await findTurn(agent.db, turnId))?.status !== 'waiting') ending.abort()
+        if ((await findStanding(agent.db, turnId))?.status !== 'waiting') ending.abort()
       }
       const looking = setInterval(() => void look().catch(() => {}), lookMs).unref()
       try {

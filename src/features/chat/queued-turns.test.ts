@@ -1,5 +1,6 @@
 /** Turns in the background whose world has changed by the time they begin. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { laneLimits } from '#platform/jobs/lanes.ts'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import { heldStream, usualAnswer } from '#test/support/chat-model.ts'
@@ -7,7 +8,9 @@ import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { startGateway } from '#test/support/gateway.ts'
+import { manualClock } from '#test/support/manual-clock.ts'
 import { openaiText } from '#test/support/model-server.ts'
+import { passTime } from '#test/support/pass-time.ts'
 import { readTurn } from '#test/support/turn-reader.ts'
 
 interface Accepted {
@@ -123,6 +126,42 @@ describe('a turn in the background', () => {
       db.selectFrom('outbox').select('name').where('name', '=', 'remove_turns').execute(),
     )
     open()
-    expect(jobs).toHaveLength(1)
+    expect(jobs).toHaveLength(2)
+  })
+
+  it('is kept where conversations make room for others, until it has begun', async () => {
+    // Of an agent, so many run at a time.
+    const most = laneLimits.turns.perAgent + 1
+    const path = await stage.makeChat({ conversations_max: most })
+    const running = Array.from({ length: most - 1 }, () => heldStream(['One']))
+    stage.model.next(...running.map(({ reply }) => reply))
+    for (const held of running) {
+      await send(path, {})
+      await held.begun
+    }
+    const { body: last } = await send(path, { content: 'Last' })
+    expect(await send(path, { content: 'Too many' })).toMatchObject({
+      status: 409,
+      body: { code: 'CONFLICT', error: expect.stringContaining('are being processed') },
+    })
+    for (const held of running) held.open()
+    expect((await read(last)).text).toBe(usualAnswer)
+    expect((await send(path, { content: 'Another' })).status).toBe(200)
+  })
+
+  it('leaves its events for ten minutes, also after others have left theirs', async () => {
+    const clock = manualClock()
+    await using timed = await setChatStage({ clock })
+    const address = await timed.app.listen()
+    const path = await timed.makeChat()
+    for (const content of ['One', 'Two']) {
+      const { body } = await send(path, { content }, {}, timed)
+      const events = async () => (await readTurn(() => `${address}${body.turn.events}`)).events.length
+      expect(await events()).toBeGreaterThan(2)
+      await passTime(timed.app, clock, 9 * 60_000)
+      expect(await events()).toBeGreaterThan(2)
+      await passTime(timed.app, clock, 2 * 60_000)
+      expect(await events()).toBe(0)
+    }
   })
 })

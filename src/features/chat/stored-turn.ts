@@ -1,6 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import type { Outbox } from '#platform/jobs/jobs.ts'
 import type { RecordedTurn } from './answering/question.ts'
+import { removeUnusedJobName } from './files/chat-files.service.ts'
 
 export const turnJobName = 'turn'
 export const removeTurnsJobName = 'remove_turns'
@@ -36,8 +37,15 @@ export function endedQuestion(id: string): string {
 /** How long events are kept after the end of their turn, and turns for repeated sends, in milliseconds. */
 export const keptMs = { events: 10 * 60_000, turns: 24 * 3_600_000 }
 
-/** Within the transaction that ends a turn. */
-export async function removeLater(outbox: Pick<Outbox, 'add'>, clock: Clock): Promise<void> {
-  const runAt = clock.now() + keptMs.events
-  await outbox.add({ name: removeTurnsJobName, payload: null, key: removeTurnsJobName, runAt })
+/** Within the transaction that ends a turn. @param unsent files of its message, which is not stored */
+export async function removeLater(
+  outbox: Pick<Outbox, 'add'>,
+  clock: Clock,
+  unsent: readonly unknown[] = [],
+): Promise<void> {
+  if (unsent.length > 0) await outbox.add({ name: removeUnusedJobName, payload: {} })
+  for (const [payload, ms] of Object.entries(keptMs)) {
+    const key = `${removeTurnsJobName}:${payload}`
+    await outbox.add({ name: removeTurnsJobName, payload, key, runAt: clock.now() + ms })
+  }
 }

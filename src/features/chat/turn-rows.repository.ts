@@ -44,14 +44,25 @@ export function insertTurn(database: Database, row: Omit<TurnRow, 'sequence'>) {
   return database.insertInto('turns').values(row).execute()
 }
 
-export function findTurn(database: Database, id: string, reach: Reach = 'all'): Promise<TurnRow | undefined> {
+function turnOf(database: Database, id: string, reach: Reach = 'all') {
   return database
     .selectFrom('turns')
-    .selectAll()
     .where('id', '=', id)
     .$if(reach !== 'all', query =>
       query.where('conversation_id', 'in', reachedConversations(database, reach).select('id')),
     )
+}
+
+export function findTurn(...of: Parameters<typeof turnOf>): Promise<TurnRow | undefined> {
+  return turnOf(...of)
+    .selectAll()
+    .executeTakeFirst()
+}
+
+/** How a turn stands, without its question and its state, which may be large. */
+export function findStanding(...of: Parameters<typeof turnOf>) {
+  return turnOf(...of)
+    .select(['id', 'status', 'started_by', 'waiting', 'ended_at'])
     .executeTakeFirst()
 }
 

@@ -12,7 +12,14 @@ import { findMessage } from './messages.repository.ts'
 import { authorsIn, sightOf } from './reach.ts'
 import { turnJobName } from './stored-turn.ts'
 import type { TurnRow } from './turn-rows.repository.ts'
-import { findTurn, findWaiting, hasEnded, moveTurn, openTurns, waitingOf } from './turn-rows.repository.ts'
+import {
+  findStanding,
+  findWaiting,
+  hasEnded,
+  moveTurn,
+  openTurns,
+  waitingOf,
+} from './turn-rows.repository.ts'
 import type { MarkedTurn } from './turns.repository.ts'
 import { findMarked } from './turns.repository.ts'
 import type { CurrentTurn, StoppedTurn } from './turns.schema.ts'
@@ -37,7 +44,7 @@ export function createTurnsService({ running, changes, background, clock }: Depe
   async function current(caller: FastifyRequest, conversationId: string): Promise<CurrentTurn | null> {
     const { agentId, db } = caller.agent
     const waits = await findWaiting(db, conversationId)
-    const waiting = waits && (await findTurn(db, waits.id, sightOf(caller)))
+    const waiting = waits && (await findStanding(db, waits.id, sightOf(caller)))
     if (waiting) {
       const { id, started_by } = waiting
       const held = waitingOf(waiting)
@@ -47,7 +54,7 @@ export function createTurnsService({ running, changes, background, clock }: Depe
     const turn = await findMarked(db, { conversationId }, sightOf(caller), timestamp(clock))
     if (turn?.isRunning) {
       const running = { id: turn.id, status: 'running', since: turn.since, started_by: turn.by } as const
-      return { ...running, ...eventsOf(agentId, await findTurn(db, turn.id)) }
+      return { ...running, ...eventsOf(agentId, await findStanding(db, turn.id)) }
     }
     if (turn === undefined && !(await hasConversation(db, conversationId, sightOf(caller))))
       throw notFound('Conversation')
@@ -87,7 +94,7 @@ export function createTurnsService({ running, changes, background, clock }: Depe
       const { agent } = caller
       const look = () => findMarked(agent.db, { turnId }, sightOf(caller), timestamp(clock))
       const turn = await look()
-      const row = await findTurn(agent.db, turnId, sightOf(caller))
+      const row = await findStanding(agent.db, turnId, sightOf(caller))
       const by = turn?.by ?? row?.started_by ?? (await answerOf(caller, turnId))?.created_by
       if (by === undefined) throw notFound('Turn')
       if (!caller.isAdmin && !authorsIn(caller).includes(by)) throw startedByAnother()

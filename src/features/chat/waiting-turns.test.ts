@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { usualAnswer } from '#test/support/chat-model.ts'
+import { refusal, usualAnswer } from '#test/support/chat-model.ts'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
 import type { ModelServer } from '#test/support/model-server.ts'
-import { openaiToolCall, startModelServer } from '#test/support/model-server.ts'
+import { openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
 import { readTurn } from '#test/support/turn-reader.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
 
@@ -193,6 +193,32 @@ describe('a turn whose call needs approval', () => {
     expect(stored?.metadata).not.toHaveProperty('waiting')
   })
 
+  it('has its conversation named once, when it has gone on', async () => {
+    const { path, events, call } = await begin({ title_model: 'small' })
+    stage.model.next({ stream: openaiText('Paid.') }, { stream: openaiText('A payment') })
+    await decide(path, call, true)
+    await readTurn(() => `${url}${events}`)
+    await eventually(async () => {
+      const { body } = await stage.app.call('GET', `${path}/conversations`)
+      expect(body).toMatchObject({ conversations: [{ title: 'A payment' }] })
+    })
+  })
+
+  it('is looked at soon by those behind it, should they miss its end', async () => {
+    const { path, agent, conversationId, until } = await begin()
+    const queued = { content: 'Next', conversationId, on_busy: 'queue', autoRag: false, background: true }
+    await stage.send(path, queued)
+    await eventually(async () => {
+      const agentId = agent.split('/').at(-1) ?? ''
+      const job = await stage.app.service.infrastructure.agentDatabases.use(agentId, ({ db }) =>
+        db.selectFrom('outbox').selectAll().where('name', '=', 'turn').executeTakeFirst(),
+      )
+      const pause = Date.parse(job?.run_at ?? '') - Date.parse(job?.created_at ?? '')
+      expect(pause).toBeGreaterThan(20_000)
+      expect(pause).toBeLessThan((Date.parse(until ?? '') - Date.now()) / 2)
+    })
+  })
+
   it('keeps each digit of the numbers that it was given', async () => {
     const { path, conversationId, call } = await begin(undefined, {
       to: JSON.rawJSON('12345678901234567890'),
@@ -274,14 +300,41 @@ describe('a turn without a caller', () => {
     expect(sent).toBe(calls)
   })
 
-  it('of a schedule ends where it can no longer go on', async () => {
+  it.each([true, false])('of a schedule ends where it can no longer go on, approved: %s', async approved => {
     const { path, agent } = await makeAgent()
     const id = await schedule(agent)
     const { call } = await waiting(path, id)
-    await stage.app.call('PUT', agent, { body: { status: 'paused' } })
-    await decide(path, call, false)
+    await stage.app.call('PUT', `${agent}/settings`, { body: { monthly_tokens: 1 } })
+    await decide(path, call, approved)
     await eventually(async () => expect(await current(path, id)).toBeNull())
     expect((await stage.messages(path)).at(-1)).toMatchObject({ metadata: { error: expect.any(String) } })
+    const { body } = await stage.app.call('GET', `${path}/approvals`)
+    expect(body).toMatchObject({ approvals: [{ toolCallId: call, status: 'denied' }] })
+    expect(sent).toBe(0)
+  })
+
+  async function execute({ path, agent }: Pick<Begun, 'path' | 'agent'>) {
+    const { body: conversation } = await stage.app.call<{ id: string }>('POST', `${path}/conversations`, {
+      body: { title: 'T' },
+    })
+    const workflows = workflowCalls(stage.app, agent)
+    const chat = { type: 'chat', message: 'Pay', conversation_id: conversation.id }
+    const workflow_id = await workflows.create({ start: { type: 'trigger' }, chat }, ['start > chat'])
+    const { execution_id } = (await workflows.execute({ workflow_id })).body
+    const { call } = await waiting(path, conversation.id)
+    return { workflows, execution_id, conversationId: conversation.id, call }
+  }
+
+  it('of a workflow that has failed keeps its own error, and can be followed', async () => {
+    const made = await makeAgent()
+    const { path } = made
+    const { workflows, execution_id, conversationId, call } = await execute(made)
+    stage.model.next(refusal(401, 'no'))
+    await decide(path, call, true)
+    await workflows.reached(execution_id, 'errored')
+    await eventually(async () => expect(await current(path, conversationId)).toBeNull())
+    const error = expect.stringContaining('refused the configured key')
+    expect((await stage.messages(path)).at(-1)).toMatchObject({ metadata: { error } })
   })
 
   it('ends with its decision once what began it is gone', async () => {

@@ -14,7 +14,7 @@ import type { ChatMessage } from './chat.schema.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import { findMessage, putMessage } from './messages.repository.ts'
 import type { StoredState } from './stored-turn.ts'
-import { endedQuestion, lastRead, removeTurnsJobName, turnJobName } from './stored-turn.ts'
+import { endedQuestion, lastRead, removeLater, turnJobName } from './stored-turn.ts'
 import type { StreamEvent } from './stream-events.schema.ts'
 import type { WaitingCall } from './turn/turn.ts'
 import type { TurnState } from './turn/turn-state.ts'
@@ -156,7 +156,7 @@ function createParking({ clock }: Pick<Dependencies, 'clock'>) {
     },
 
     /** Of a turn that goes on in the job of its caller, which has no readers. */
-    recordingOf({ db }: AgentHandle, row: TurnRow): RecordedEnd {
+    recordingOf({ db }: AgentHandle, row: TurnRow, abandons: boolean): RecordedEnd {
       const { recorded } = parseJson(row.state ?? '') as StoredState
       return {
         from: recorded,
@@ -166,13 +166,15 @@ function createParking({ clock }: Pick<Dependencies, 'clock'>) {
         },
         settle: async () => {},
         async end(transaction, outbox, { error }) {
+          // After a failure its job goes on with it, or abandons it.
+          if (abandons && error !== undefined && !isWaitOver(error)) return
           const state = JSON.stringify(error ? { error: { code: error.code, message: error.message } } : {})
           const question = endedQuestion((JSON.parse(row.question) as { message: { id: string } }).message.id)
           const ended = { status: 'ended', state, question, ended_at: timestamp(clock) }
           await changeTurn(transaction, row.id, ended)
           await outbox.cancel(waitKey(row.id))
           await outbox.runNow(turnJobName)
-          await outbox.add({ name: removeTurnsJobName, payload: null, key: removeTurnsJobName })
+          await removeLater(outbox, clock)
         },
       }
     },
@@ -196,16 +198,14 @@ function createEnds({ lock, clock }: Pick<Dependencies, 'lock' | 'clock'>) {
     await lock.release(transaction, held)
     const answer = await endAnswer(transaction, row, { how, error: message, at })
     await outbox.cancel(jobOf(row.id, 0).key)
-    if (next.name !== turnJobName) await again(change, next)
-    else
-      await insertLast(
-        transaction,
-        row.id,
-        how === 'stopped' && answer ? completionOf(answer) : { type: 'error', ...error },
-      )
+    if (next.name === turnJobName) {
+      const last: StreamEvent =
+        how === 'stopped' && answer ? completionOf(answer) : { type: 'error', ...error }
+      await insertLast(transaction, row.id, last)
+    } else if (how !== 'abandoned') await again(change, next)
     // Messages that came while it waited are next.
     await outbox.runNow(turnJobName)
-    await outbox.add({ name: removeTurnsJobName, payload: null, key: removeTurnsJobName })
+    await removeLater(outbox, clock)
     return true
   }
 
@@ -364,8 +364,8 @@ export async function endAnswer(
   row: Pick<TurnRow, 'id' | 'waiting'>,
   { how, error, at }: { how: WaitEnd; error: string; at: string },
 ): Promise<ChatMessage | undefined> {
-  await settleApprovals(transaction, row.id, at)
   const said = await findMessage(transaction, row.id)
+  await settleApprovals(transaction, row.id, at, said?.metadata?.waiting ? 'denied' : 'done')
   const answer = said && endedMessage(said, waitingOf(row), error, how)
   if (answer) await putMessage(transaction, answer)
   return answer
@@ -382,6 +382,7 @@ function endedMessage(
   const isOpen = message.metadata?.waiting === true
   const toolResults = isOpen ? [...others, { toolCallId, name, error }] : message.toolResults
   const { waiting: _, ...metadata } = message.metadata ?? {}
-  const ended = how === 'stopped' ? { stopped: true } : { error }
+  // Of a turn that has gone on, its own error says why it ended.
+  const ended = how === 'stopped' ? { stopped: true } : { error: metadata.error ?? error }
   return { ...message, toolResults, metadata: { ...metadata, ...ended } }
 }

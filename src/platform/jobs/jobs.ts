@@ -127,8 +127,8 @@ export type AbortReason = keyof typeof abortMessages
 export class JobAborted extends Error {
   readonly reason: AbortReason
 
-  constructor(reason: AbortReason) {
-    super(abortMessages[reason])
+  constructor(reason: AbortReason, options?: ErrorOptions) {
+    super(abortMessages[reason], options)
     this.name = 'JobAborted'
     this.reason = reason
   }

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { AppError } from '#platform/errors.ts'
 import type { NewJob } from '#platform/jobs/jobs.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { AgentDatabase } from '#storage/tables.ts'
@@ -19,6 +21,8 @@ import type { QuestionInput, Questions } from './questions.ts'
 interface CallerJob {
   signal: AbortSignal
   resume: NewJob & { key: string }
+  /** It may run again after a failure, and abandons the message when it no longer does. */
+  abandons?: boolean
 }
 
 interface Dependencies {
@@ -45,7 +49,7 @@ export function createAnswerOnce({
     agentId: string,
     message: QuestionInput & { id: string },
     asker: Asker,
-    { signal, resume }: CallerJob,
+    { signal, resume, abandons = false }: CallerJob,
   ): Promise<ChatMessage> => {
     const { isStored, next, row } = await agentDatabases.use(agentId, async handle => {
       const { db } = handle
@@ -85,9 +89,15 @@ export function createAnswerOnce({
         const timeout = question.approvalTimeout
         await waiting.park({ transaction, outbox }, agentId, { ...parked, timeout, resume })
       },
-      ...(row && { recording: waiting.recordingOf(question.agent, { ...row, run }) }),
+      ...(row && { recording: waiting.recordingOf(question.agent, { ...row, run }, abandons) }),
     } satisfies Pick<Question, 'park' | 'recording'>
-    return (await answering.answer({ ...question, ...lasting }, signal)).assistantMessage
+    const answered = await answering.answer({ ...question, ...lasting }, signal).catch(async error => {
+      // The end of the process aborts the job as well, which counts as no failure of it.
+      if (error instanceof AppError && error.code === 'SHUTTING_DOWN' && !signal.aborted)
+        await once(signal, 'abort')
+      throw error
+    })
+    return answered.assistantMessage
   }
 }
 

@@ -76,7 +76,7 @@ export function createAnswering(needs: Dependencies) {
     if (waits) return waits
     if (!hasLock) return withoutLock(question)
     if (recording && end.end.kind === 'aborted' && isProcessEnding(ending.signal.reason))
-      return { assistantMessage: undefined, error: undefined, isSuspended: true }
+      return { assistantMessage: undefined, error: errorOf(end.end, ending.signal), isSuspended: true }
     return await settle(needs, question, recorder, end, ending.signal)
   }
 
@@ -94,9 +94,11 @@ export function createAnswering(needs: Dependencies) {
           return { assistantMessage: undefined, error }
         })
         .finally(() => question.agent.release())
-    return running.run([client, question.agent.signal], work, question.turnId).then(answered => {
-      const { assistantMessage: answer, error } = answered
-      if (answer && error === undefined && !answer.metadata?.aborted) giveTitle(question, answer)
+    return running.run([client, question.agent.signal], work, question.turnId).then((answered: Answered) => {
+      const { assistantMessage: answer, error, isWaiting } = answered
+      // One that is recorded from its beginning gives it when it has gone on.
+      const isOver = !isWaiting || question.recording === undefined
+      if (answer && isOver && error === undefined && !answer.metadata?.aborted) giveTitle(question, answer)
       return answered
     })
   }

@@ -31,6 +31,8 @@ export interface QuestionInput extends NewMessage {
   /** The conversation to go on with, or to begin under this id, if `conversationId` names none. */
   standingConversationId?: string
   instructions?: string
+  /** When it was sent, unless that is now. */
+  sentAt?: string
 }
 
 interface Dependencies {

@@ -13,7 +13,7 @@ import type { QuestionInput } from '../answering/questions.ts'
 import { titleOf, userMessage } from '../answering/questions.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import type { ChatMessage, TurnOptions } from '../chat.schema.ts'
-import { isParked, listLocked } from '../conversation-lock.repository.ts'
+import { isAtRest, listLocked } from '../conversation-lock.repository.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
 import { conversationLocked } from '../conversation-lock.ts'
 import type { ConversationStarts } from '../conversation-starts.ts'
@@ -24,6 +24,7 @@ import { endedQuestion, removeLater, turnJobKey, turnJobName } from '../stored-t
 import type { TurnRow } from '../turn-rows.repository.ts'
 import {
   findByClientId,
+  findStanding,
   findTurn,
   findWaiting,
   insertEvents,
@@ -119,11 +120,11 @@ export function createBackgroundTurns({ waiting, lock, starts, transact, clock, 
 
     /** Ends a turn that waits for a person, or has not gone on since the decision; false if it does neither. */
     endWait: async (agent: AgentHandle, turnId: string): Promise<boolean> =>
-      Boolean((await findTurn(agent.db, turnId))?.waiting) &&
+      Boolean((await findStanding(agent.db, turnId))?.waiting) &&
       transact(agent, async (transaction, outbox) => {
         const row = await findTurn(transaction, turnId)
         const lock = { conversationId: row?.conversation_id ?? '', token: row?.lock_token ?? 0 }
-        if (row === undefined || !(await isParked(transaction, lock))) return false
+        if (row === undefined || !(await isAtRest(transaction, lock, timestamp(clock)))) return false
         return await waiting.end({ transaction, outbox }, row, 'stopped')
       }),
 
@@ -132,12 +133,12 @@ export function createBackgroundTurns({ waiting, lock, starts, transact, clock, 
       transact(agent, async (transaction, outbox) => {
         const row = await findTurn(transaction, turnId)
         if (row?.status !== 'queued') return false
-        const { message: withdrawn } = JSON.parse(row.question) as StoredQuestion
+        const { message: withdrawn, options } = JSON.parse(row.question) as StoredQuestion
         const ended = { status: 'ended', question: endedQuestion(withdrawn.id), ended_at: timestamp(clock) }
         // Its job may have begun it meanwhile.
         if (!(await moveTurn(transaction, turnId, ['queued'], ended))) return false
         await outbox.cancel(turnJobKey(turnId))
-        await removeLater(outbox, clock)
+        await removeLater(outbox, clock, options.attachments)
         const message = 'The message was withdrawn: its turn was stopped before it had begun.'
         const events = JSON.stringify({ type: 'error', message, code: 'CONFLICT' })
         await insertEvents(transaction, { turn_id: turnId, last: 1, events })

@@ -7,7 +7,7 @@ import { completion } from '../answering/stream-answer.ts'
 import { findMessage } from '../messages.repository.ts'
 import { sightOf } from '../reach.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
-import { findTurn, readEvents } from '../turn-rows.repository.ts'
+import { findStanding, readEvents } from '../turn-rows.repository.ts'
 import { followTurn } from './follow-turn.ts'
 
 interface Dependencies {
@@ -32,7 +32,7 @@ export function createTurnEvents({ changes, callerSignal, stopping }: Dependenci
     /** Answers 204 if the turn is over and there is nothing behind the place. Throws NOT_FOUND for a turn that the caller can't see. */
     async follow(request: FastifyRequest, reply: FastifyReply, turnId: string, place: string | undefined) {
       const { db } = request.agent
-      const turn = required(await findTurn(db, turnId, sightOf(request)), 'Turn')
+      const turn = required(await findStanding(db, turnId, sightOf(request)), 'Turn')
       const after = numberIn(place, turnId)
       const isRead = turn.ended_at !== null && (await readEvents(db, turnId, after)).length === 0
       if (isRead) return reply.code(204).send()

@@ -142,7 +142,12 @@ export class TurnLog {
       this.#writtenAt = performance.now()
       onWritten()
     })
-    this.#writing = written.catch(onLost).finally(() => {
+    const onFailed = (error: unknown) => {
+      // Its readers lack something.
+      this.#isFull = true
+      onLost(error)
+    }
+    this.#writing = written.catch(onFailed).finally(() => {
       this.#isWriting = false
       this.#schedule()
     })

@@ -40,6 +40,8 @@ import { TurnLog } from './turn-log.ts'
 
 /** Until a turn is looked at again whose conversation is in use, in milliseconds. */
 const busyMs = 300
+/** Until a turn is looked at again that is behind one which waits, in milliseconds. */
+const behindMs = 30_000
 /** Until another process has taken the place of one that ends, in milliseconds. */
 const endingMs = 1_000
 
@@ -67,8 +69,9 @@ export function createTurnJob(needs: Dependencies): JobHandler<AgentHandle> {
       const row = await findTurn(agent.db, String(payload))
       if (row === undefined || row.status === 'ended' || row.status === 'waiting') return
       const ahead = await findWaiting(agent.db, row.conversation_id)
-      // The end of that turn makes this one due at once.
-      const until = ahead ? Date.parse(ahead.waiting.until) : clock.now() + busyMs
+      // The end of that turn makes this one due at once, unless it ends right now.
+      const waitEnd = Math.min(Date.parse(ahead?.waiting.until ?? ''), clock.now() + behindMs)
+      const until = ahead ? waitEnd : clock.now() + busyMs
       const busy = new JobYields({ until })
       const [first] = await openTurns(agent.db, row.conversation_id)
       if (first?.id !== row.id) throw busy
@@ -142,7 +145,7 @@ async function runTurnOnce(needs: Dependencies, context: JobContext<AgentHandle>
   notify(needs, agent, row.id)
   signal.throwIfAborted()
   if (!isSuspended) return
-  if (error === undefined && !lost.aborted) throw new JobYields({ until: needs.clock.now() + endingMs })
+  if (error?.code === 'SHUTTING_DOWN') throw new JobYields({ until: needs.clock.now() + endingMs })
   throw error ?? lost.reason
 }
 
@@ -167,7 +170,7 @@ async function take(needs: Dependencies, { agentId, db }: AgentHandle, row: Turn
   const isStored = !isNew || (await findMessage(db, message.id)) !== undefined
   await using draft = await (isStored
     ? questions.draftAgain(agentId, message.id, options, asker)
-    : questions.draftNew(agentId, { ...options, id: message.id }, asker))
+    : questions.draftNew(agentId, { ...options, id: message.id, sentAt: row.created_at }, asker))
   let run: number | undefined
   const question = await draft.accept({
     turnId: row.id,
@@ -197,7 +200,7 @@ async function attach(
     onWritten: () => notify(needs, agent, turn.id),
     onLost(error) {
       lines.warn({ err: error, turnId: turn.id }, 'the events of a turn could not be stored')
-      lost.abort(new JobAborted('lease lost'))
+      lost.abort(new JobAborted('lease lost', { cause: error }))
     },
   })
   if (isBegun) log.add({ type: 'content_reset', index, content: state?.recorded.turn.content ?? '' })
@@ -260,15 +263,13 @@ export function createRemoveTurnsJob({ clock }: { clock: Clock }): JobHandler<Ag
   return {
     lane: 'timers',
     makesRoom: true,
-    async run({ agent }) {
+    async run({ agent, payload }) {
+      const what = payload === 'events' ? 'events' : 'turns'
       const before = (ms: number) => new Date(clock.now() - ms).toISOString()
       const kept = { eventsUntil: before(keptMs.events), turnsUntil: before(keptMs.turns) }
-      const { events, turns } = await inTransaction(agent.db, transaction => removeEnded(transaction, kept))
-      const due = [
-        ...(events === null ? [] : [Date.parse(events) + keptMs.events]),
-        ...(turns === null ? [] : [Date.parse(turns) + keptMs.turns]),
-      ]
-      if (due.length > 0) throw new JobYields({ until: Math.min(...due) })
+      const next = await inTransaction(agent.db, transaction => removeEnded(transaction, kept))
+      const ended = next[what]
+      if (ended !== null) throw new JobYields({ until: Date.parse(ended) + keptMs[what] })
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
+import { sql } from 'kysely'
 import type { AgentTables } from '#storage/tables.ts'
 import { reachedConversations } from '../conversations.repository.ts'
 import type { Reach } from '../reach.ts'
@@ -68,14 +69,18 @@ export async function hasFiles(database: Database, conversationIds: readonly str
   return (await files.limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Ids of files whose message is gone, and of those that were not sent since the time of their receipt. */
+/** Ids of files whose message is gone, and of those that were not sent since the time of their receipt, with no message that waits. */
 export async function findUnused(database: Database, receivedBefore: string): Promise<string[]> {
   const rows = await database
     .selectFrom('chat_files')
     .select('id')
     .where(({ or, and, eb, not, exists, selectFrom }) =>
       or([
-        and([eb('message_id', 'is', null), eb('created_at', '<', receivedBefore)]),
+        and([
+          eb('message_id', 'is', null),
+          eb('created_at', '<', receivedBefore),
+          sql<boolean>`not exists (select 1 from turns where ended_at is null and question like '%' || chat_files.id || '%')`,
+        ]),
         and([
           eb('message_id', 'is not', null),
           not(

@@ -26,7 +26,7 @@ import { withoutMetadata } from './image.ts'
 type Database = Kysely<AgentTables>
 
 const hourMs = 60 * 60_000
-/** How long a file may wait for its message. An hour later it is removed: no message can take it meanwhile. */
+/** How long a file may wait for its message. An hour later it is removed, unless that waits for its turn: no other can take it meanwhile. */
 const unsentMs = 24 * hourMs
 /** Of an image, in bytes. */
 const maxImageBytes = 5 * 1024 * 1024
@@ -45,6 +45,13 @@ export interface NewFile {
   author: string
   /** In which it will be sent. */
   conversationId?: string
+}
+
+/** A message that has files. */
+interface Sent {
+  id?: string
+  attachments?: { id: string }[]
+  sentAt?: string
 }
 
 interface Dependencies extends ChangeContext {
@@ -111,12 +118,12 @@ export function createChatFiles(needs: Dependencies) {
     /** The files that a message is to have, in order. @throws AppError `NOT_FOUND` if one is not the sender's to send. */
     async forMessage(
       database: Database,
-      { attachments = [], id: messageId }: { attachments?: { id: string }[]; id?: string },
+      { attachments = [], id: messageId, sentAt = timestamp(clock) }: Sent,
       { author }: Pick<Asker, 'author'>,
     ): Promise<Attachment[]> {
       if (attachments.length === 0) return []
       const wanted = attachments.map(({ id }) => id)
-      const since = timeBefore(clock, unsentMs)
+      const since = timeBefore({ now: () => Date.parse(sentAt) }, unsentMs)
       const found = await findSendable(database, wanted, { author, since, messageId })
       return wanted.map(id =>
         toAttachment(

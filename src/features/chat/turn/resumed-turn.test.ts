@@ -95,6 +95,22 @@ describe('a turn that goes on from a recorded state', () => {
   })
 })
 
+it('ends at a decision that ends it, from any state that is recorded', async () => {
+  const { states } = await recorded()
+  const from = {
+    ...(states[0] as (typeof states)[number]).state,
+    decision: { error: 'Late.', ends: true as const },
+  }
+  const later: TurnState[] = [from]
+  const record = async (state: TurnState) => void later.push(JSON.parse(JSON.stringify(state)))
+  await run({ from, record }, 1)
+  for (const state of later) {
+    const { outcome, ran } = await run({ from: state }, 1)
+    expect(outcome.end).toMatchObject({ kind: 'failed', error: { code: 'APPROVAL_EXPIRED' } })
+    expect(ran).toEqual([])
+  }
+})
+
 /** The second call with the same arguments never runs. */
 function isRepeat({ iteration, results }: TurnState): boolean {
   return iteration === 2 && results.length === 0

@@ -276,11 +276,9 @@ class Turn {
       const id = known ?? this.#input.newToolCallId(call.toolCallId)
       const given = parseToolInput(call.input)
       if (!isInterrupted) await this.#begin(call, id, given)
-      const { decision } = state
       const outcome = await this.#perform(call.toolName, given, isInterrupted)
       this.#input.signal.throwIfAborted()
       await this.#finishCall(call, { toolCallId: id, name: call.toolName, ...outcome })
-      if (decision && 'ends' in decision) throw new AppError('APPROVAL_EXPIRED', decision.error)
     }
     // A model that calls tools without pause must not keep the event loop to itself.
     await yieldToOthers()
@@ -297,7 +295,6 @@ class Turn {
   async #finishCall({ toolCallId }: ModelToolCall, result: ToolResult): Promise<void> {
     const state = this.#state
     state.hasBegun = false
-    state.decision = undefined
     state.toolResults.push(result)
     state.resultCharacters += resultSize(result)
     this.#input.emit(resultEvent(result))
@@ -307,6 +304,9 @@ class Turn {
       state.calls = []
       state.results = []
     }
+    const { decision } = state
+    if (decision && 'ends' in decision) throw new AppError('APPROVAL_EXPIRED', decision.error)
+    state.decision = undefined
     await this.#record()
   }
 

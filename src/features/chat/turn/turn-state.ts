@@ -28,7 +28,10 @@ export interface TurnState {
   decision?:
     | { toolVersion: string; hasBegun?: true }
     | { result: string }
-    | { error: string /** So does the turn. */; ends?: true }
+    | {
+        error: string /** So does the turn, unrecorded: it also does if its process dies there. */
+        ends?: true
+      }
     | undefined
   toolCalls: ToolCall[]
   toolResults: ToolResult[]
