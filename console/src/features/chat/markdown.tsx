@@ -14,6 +14,28 @@ export function Markdown({ blocks }: { blocks: readonly Token[] }) {
   return keyed(blocks).map(({ key, token }) => <Block key={key} token={token} />)
 }
 
+/** Blocks of a part. */
+const partSize = 32
+
+/** The same while the text grows, in parts: those that are complete and out of sight cost next to nothing. */
+export function GrowingMarkdown({ blocks }: { blocks: readonly Token[] }) {
+  const parts = Array.from({ length: Math.ceil(blocks.length / partSize) }, (_, at) => ({
+    at,
+    blocks: blocks.slice(at * partSize, (at + 1) * partSize),
+  }))
+  return parts.map(part => <Part key={part.at} blocks={part.blocks} />)
+}
+
+const Part = memo(
+  ({ blocks }: { blocks: readonly Token[] }) => (
+    <div className="part">
+      <Markdown blocks={blocks} />
+    </div>
+  ),
+  (one, other) =>
+    one.blocks.length === other.blocks.length && one.blocks.every((token, at) => token === other.blocks[at]),
+)
+
 const Block = memo(
   ({ token }: { token: Token }) => block(token, 0),
   (one, other) => one.token.raw === other.token.raw && one.token.type === other.token.type,

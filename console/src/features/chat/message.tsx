@@ -17,7 +17,7 @@ import { parseBlocks } from './blocks.ts'
 import { Feedback } from './feedback.tsx'
 import { Files } from './files.tsx'
 import { hostsOf } from './links.ts'
-import { KnownHosts, Markdown } from './markdown.tsx'
+import { GrowingMarkdown, KnownHosts, Markdown } from './markdown.tsx'
 import type { Attachment, Message, Passage, Waiting } from './requests.ts'
 import { Steps } from './steps.tsx'
 import { text } from './text.ts'
@@ -248,7 +248,7 @@ export function LiveTurn({ turn, onCite }: { turn: Turn; onCite: Cite }) {
         <Steps steps={answer.steps} isOver={false} />
         <div className="answer">
           <KnownHosts value={hosts}>
-            <Markdown blocks={[...blocks.settled, ...blocks.open]} />
+            <GrowingMarkdown blocks={[...blocks.settled, ...blocks.open]} />
           </KnownHosts>
         </div>
         {isComing && <p className="coming">{t[state]}</p>}
