@@ -8,6 +8,7 @@ import type { Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import type { ValueOf } from '#platform/prepared-query.ts'
 import { prepareQuery } from '#platform/prepared-query.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import { mcpTables } from '#storage/tables/mcp.ts'
 import type { AgentTables } from '#storage/tables.ts'
@@ -153,8 +154,10 @@ export async function updateServerStatus(
 
 /** False if the server no longer exists. Its tools are removed with it. */
 export async function deleteServer(database: Database, id: string): Promise<boolean> {
-  const result = await database.deleteFrom('mcp_servers').where('id', '=', id).executeTakeFirst()
-  return result.numDeletedRows > 0n
+  const { numDeletedRows } = await inTransaction(database, transaction =>
+    transaction.deleteFrom('mcp_servers').where('id', '=', id).executeTakeFirst(),
+  )
+  return numDeletedRows > 0n
 }
 
 export async function listTools(

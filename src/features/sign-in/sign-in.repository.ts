@@ -33,14 +33,19 @@ export function createSignInRepository(database: Database) {
 }
 
 function sessionsAndAccounts(database: Database) {
+  /** In a transaction, which its row of the audit log joins. */
+  const change = <Result>(work: (transaction: Database) => Promise<Result>) =>
+    inTransaction(database, work, 'read committed')
+
   return {
     findSession: async (tokenHash: string, now: string) =>
       (await selectSession(database, { tokenHash, now }))[0],
 
-    async insertSession(session: PlatformTables['sessions']): Promise<void> {
-      await database.deleteFrom('sessions').where('expires_at', '<=', session.created_at).execute()
-      await database.insertInto('sessions').values(session).execute()
-    },
+    insertSession: (session: PlatformTables['sessions']) =>
+      change(async transaction => {
+        await transaction.deleteFrom('sessions').where('expires_at', '<=', session.created_at).execute()
+        await transaction.insertInto('sessions').values(session).execute()
+      }),
 
     useSession: (id: string, times: { last_used_at: string; expires_at: string }) =>
       database.updateTable('sessions').set(times).where('id', '=', id).execute(),
@@ -51,10 +56,11 @@ function sessionsAndAccounts(database: Database) {
     },
 
     /** One session of the person, or all of them. */
-    deleteSessions(email: string, id?: string) {
-      const own = database.deleteFrom('sessions').where('email', '=', email).returning('id')
-      return (id === undefined ? own : own.where('id', '=', id)).execute()
-    },
+    deleteSessions: (email: string, id?: string) =>
+      change(transaction => {
+        const own = transaction.deleteFrom('sessions').where('email', '=', email).returning('id')
+        return (id === undefined ? own : own.where('id', '=', id)).execute()
+      }),
 
     /** Whether nobody has a role, or a session. */
     async isEmpty(): Promise<boolean> {

@@ -86,9 +86,8 @@ export async function insertResource(
 
 /** False if there is none. */
 export async function deleteResource(database: Database, id: string): Promise<boolean> {
-  const { numDeletedRows } = await database
-    .deleteFrom('x402_resources')
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const { numDeletedRows } = await inTransaction(database, transaction =>
+    transaction.deleteFrom('x402_resources').where('id', '=', id).executeTakeFirst(),
+  )
   return numDeletedRows > 0n
 }
