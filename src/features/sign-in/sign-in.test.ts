@@ -5,6 +5,7 @@ import { giveRole, makeAgent } from '#test/support/agents.ts'
 import type { Answer, TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { startGateway } from '#test/support/gateway.ts'
+import { readMail, startMailServer } from '#test/support/mail-server.ts'
 
 type Headers = Record<string, string>
 
@@ -274,6 +275,33 @@ describe('invitations', () => {
     const old = await invite(given, 'eve@example.com')
     clock.time += 7 * day
     for (const one of [withdrawn, old]) expect((await redeem(app, one.token)).status).toBe(403)
+  })
+
+  it('arrive by mail where it is configured, and only there, with a link that works once', async () => {
+    await using server = await startMailServer()
+    const mailing = { SMTP_URL: server.url, MAIL_FROM: 'Service <service@example.com>' }
+    const given = await owned({ ...mailing, BASE_URL: 'https://agents.example' })
+    const { app, headers, id } = given
+    const body = { email: 'Bob@example.com', agents: [{ id, role: 'viewer' }] }
+    const sent = await app.call('POST', '/api/invitations', { headers, body })
+    expect(sent).toMatchObject({ status: 201, body: { email: 'bob@example.com', sent: true, url: null } })
+    expect(server.mails).toMatchObject([{ from: 'service@example.com', to: ['bob@example.com'] }])
+    const mail = readMail(server.mails[0]?.raw ?? '')
+    expect(mail.headers.subject).toBe('You are invited to agentstead')
+    expect(mail.text).toContain('ada@example.com invites you')
+    const [, token = ''] =
+      /^https:\/\/agents\.example\/sign-in#invitation=([\w-]{43})\s*$/m.exec(mail.text) ?? []
+    const listed = await app.call('GET', '/api/invitations', { headers })
+    expect(JSON.stringify([sent, listed, app.logged])).not.toContain(token)
+    const redeemed = await redeem(app, token)
+    expect(redeemed).toMatchObject({ status: 200, body: { user: { email: 'bob@example.com' } } })
+    const bob = { headers: cookieOf(redeemed) }
+    expect((await app.call('GET', `/api/agents/${id}`, bob)).status).toBe(200)
+    expect((await redeem(app, token)).status).toBe(403)
+    server.refuse(550)
+    const { token: unsent } = await invite(given, 'cy@example.com')
+    expect((await redeem(app, unsent)).status).toBe(200)
+    expect(server.mails).toHaveLength(1)
   })
 
   it('are no way to become somebody who is known, but give that person more', async () => {
