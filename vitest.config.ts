@@ -84,7 +84,8 @@ const ruleTests = [
 ]
 const onPostgres = [
   ...engineTests,
-  ...(isFullEndurance ? [...ruleTests, 'test/security/access-matrix.test.ts'] : repositoryTests),
+  'test/security/access-matrix.test.ts',
+  ...(isFullEndurance ? ruleTests : repositoryTests),
 ]
 
 /** Loads of several processes: one file at a time where they are in full, so that each has the machine to itself. */
