@@ -14,6 +14,8 @@ export interface CurrentChange {
 }
 
 export interface Joined {
+  /** Called when an attempt of the transaction begins: what one before has made is not kept. */
+  began(): void
   write(transaction: unknown): Promise<void>
   /** Must not throw. */
   ended(isStored: boolean): Promise<void>

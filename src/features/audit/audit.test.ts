@@ -117,6 +117,23 @@ it('concurrent changes leave one entry each, with its own object', async () => {
   expect(entries.map(({ object }) => object).toSorted()).toEqual(made.map(({ body }) => body.id).toSorted())
 })
 
+it('a change that is done anew, since another one beside it failed, names what it has made in the end', async () => {
+  const app = await testApp({ environment: ada })
+  const agent = `/api/agents/${await makeAgent(app)}`
+  await app.call('POST', `${agent}/contacts`, { body: { name: 'Bo', email: 'bo@example.com' } })
+  // Those with an even number are known already.
+  const made = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => {
+      const email = index % 2 === 0 ? 'bo@example.com' : `${index}@example.com`
+      return app.call<{ id: string }>('POST', `${agent}/contacts`, { body: { name: 'Bo', email } })
+    }),
+  )
+  expect(made.map(({ status }) => status)).toEqual(made.map((_, index) => (index % 2 === 0 ? 409 : 201)))
+  const [, ...entries] = await logOf(app, agent, 'operation=createContact')
+  const ids = made.flatMap(({ status, body }) => (status === 201 ? [body.id] : []))
+  expect(entries.map(({ object }) => object).toSorted()).toEqual(ids.toSorted())
+})
+
 it('attempts at secrets and roles are entries when they are refused', async () => {
   const gateway = await startGateway()
   onTestFinished(gateway.close)

@@ -218,6 +218,7 @@ it('each leaves one entry with an actor, in the transaction of the agent where i
     const isNamed = status !== 201 || entries[0]?.object === made[operation]
     if (status >= 300 || !fits || !isNamed) wrong.push({ operation, status, body, entries })
   }
+  await app.service.infrastructure.runner.idle()
   await newEntries(app, agentId, seen)
   for (const [operation, [path, body]] of Object.entries(calls)) {
     const route = app.routes.find(({ config }) => config.operationId === operation)

@@ -88,8 +88,12 @@ export function recordChange({ platform, rows, clock }: Recording, recorded: Rec
       const isPlatform = database === platform
       if (isJoining || !(isPlatform || (database === own && !isStored))) return undefined
       isJoining = true
+      const madeBefore = made
       let jobTime: number | undefined
       return {
+        began() {
+          made = madeBefore
+        },
         async write(transaction) {
           const due = unstored('done')
           if (isPlatform) return await insertAuditRows(transaction as typeof platform, due)

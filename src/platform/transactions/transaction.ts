@@ -46,6 +46,7 @@ export async function inTransaction<Tables, Result>(
   if (joined === undefined) return await run(db, work, isolation)
   let isStored = false
   async function withRow(transaction: Transaction<Tables>): Promise<Result> {
+    joined?.began()
     let writes = false
     const watch: KyselyPlugin = {
       transformQuery: ({ node }) => node,
