@@ -148,6 +148,28 @@ it('has channels at every process, with the token of a link', async () => {
   expect(await foreign.closed).toMatchObject({ code: 4403 })
 })
 
+it('ends the channels of a key once it is revoked, whichever process they reach', async () => {
+  const { id } = await open(0)
+  const made = await replicas
+    .at(0)
+    .call<{ id: string; key: string }>('POST', '/api/auth/keys', { body: { name: 'K' } })
+  const headers = { authorization: `Bearer ${made.body.key}` }
+  const channels: Channel<{ text: string }[]>[] = []
+  for (const index of [0, 1]) {
+    const { url } = replicas.at(index)
+    channels.push(await openChannel(url, `/v1/sessions/logs?sessionId=${id}`, { headers }))
+  }
+  await execute(id, { action: 'evaluate', expression: "console.log('said')" })
+  for (const channel of channels) await channel.next(([entry]) => entry?.text === 'said', 'a line')
+  const revoked = await replicas.at(1).call('DELETE', `/api/auth/keys/${made.body.id}`)
+  const since = performance.now()
+  expect(revoked.status).toBe(200)
+  const ended = await Promise.all(channels.map(({ closed }) => closed))
+  expect(ended.map(({ code }) => code)).toEqual([4403, 4403])
+  // Without other tests beside it: a busy machine takes its own time.
+  if (isFullEndurance) expect(performance.now() - since).toBeLessThan(5_000)
+})
+
 it('is taken over and handed back at a process that does not hold the session', async () => {
   const { id } = await open(0)
   const elsewhere = replicas.at(1)

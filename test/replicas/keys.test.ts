@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { makeAgent } from '../support/agents.ts'
 import type { ChatModel } from '../support/chat-model.ts'
 import { heldStream, startChatModel } from '../support/chat-model.ts'
-import { scaled } from '../support/endurance.ts'
+import { isFullEndurance, scaled } from '../support/endurance.ts'
 import type { Gateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { openStream } from '../support/open-stream.ts'
@@ -77,6 +77,6 @@ it.each([
   const revoked = performance.now()
   expect(await answer.rest()).toMatchObject([{ type: 'error', code: 'UNAUTHORIZED' }])
   expect(JSON.stringify((await called).body)).not.toContain('result')
-  // They look every five seconds; the rest is the machine's.
-  expect(performance.now() - revoked).toBeLessThan(15_000)
+  // Without other tests beside it: a busy machine takes its own time.
+  if (isFullEndurance) expect(performance.now() - revoked).toBeLessThan(5_000)
 })

@@ -31,8 +31,8 @@ import { allows } from './policy.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 import { lessForPages, refuseOtherSites } from './web-pages.ts'
 
-/** How often to look whether callers may still use an agent, in milliseconds. */
-const lookAgainMs = 5_000
+/** How often to look whether callers may still use an agent, in milliseconds: what they do ends within five seconds. */
+const lookAgainMs = 4_000
 
 export type { Caller, Identify } from './caller.ts'
 export type { ConnectionAccess } from './connection-access.ts'
