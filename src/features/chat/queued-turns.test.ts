@@ -36,24 +36,38 @@ const send = (path: string, body: object, headers = {}, { app } = stage) =>
 const read = ({ turn }: Accepted) => readTurn(() => `${url}${turn.events}`)
 
 /** A conversation in which a turn goes on until it is let end, and another one waits. */
-async function queued(path: string, by = {}, owner = {}, of = stage) {
+async function queued(path: string, by = {}, owner = {}, of = stage, more = {}) {
   const held = heldStream(['One'])
   stage.model.next(held.reply)
   const { body: first } = await send(path, {}, owner, of)
   await held.begun
   const { conversationId } = first.userMessage
-  const { body: second } = await send(path, { content: 'Two', conversationId, on_busy: 'queue' }, by, of)
+  const next = { content: 'Two', conversationId, on_busy: 'queue', ...more }
+  const { body: second } = await send(path, next, by, of)
   return { second, conversationId, open: held.open }
 }
 
 describe('a turn in the background', () => {
-  it('ends with the code of what refuses it when it begins', async () => {
+  it.each<[string, string, string, object]>([
+    ['a budget that is spent', 'BUDGET_SPENT', '/settings', { monthly_tokens: 1 }],
+    ['a provider without a model', 'MODEL_NOT_CONFIGURED', '/settings', { llm_provider: 'anthropic' }],
+    ['an agent that is paused', 'CONFLICT', '', { status: 'paused' }],
+  ])('is stored with its files and its error when it is refused by %s', async (_, code, place, change) => {
     const path = await stage.makeChat()
-    const { second, open } = await queued(path)
-    await stage.app.call('PUT', path.replace(/chat$/, 'settings'), { body: { monthly_tokens: 1 } })
+    const form = new FormData()
+    form.append('file', new File(['Tides rise.'], 'tides.txt'))
+    const received = await fetch(`${url}${path}/files`, { method: 'POST', body: form })
+    const file = (await received.json()) as { id: string }
+    const { second, open } = await queued(path, {}, {}, stage, { attachments: [{ id: file.id }] })
+    const changed = await stage.app.call('PUT', `${path.replace(/.chat$/, '')}${place}`, { body: change })
+    expect(changed).toMatchObject({ status: 200 })
     open()
-    expect((await read(second)).events).toMatchObject([
-      { type: 'error', code: 'BUDGET_SPENT', message: expect.stringContaining('for this month is spent') },
+    const { events } = await read(second)
+    expect(events).toMatchObject([{ type: 'message_start' }, { type: 'error', code }])
+    const { id } = second.turn
+    expect((await stage.messages(path)).slice(2)).toMatchObject([
+      { ...{ role: 'user', content: 'Two' }, metadata: { attachments: [{ id: file.id }] } },
+      { ...{ role: 'assistant', id, content: '' }, metadata: { error: events.at(-1)?.message } },
     ])
   })
 
@@ -67,6 +81,7 @@ describe('a turn in the background', () => {
     await stage.app.call('DELETE', `${keys}/${body.id}`)
     open()
     expect((await read(second)).events).toMatchObject([{ type: 'error', code: 'UNAUTHORIZED' }])
+    expect(await stage.messages(path)).toHaveLength(2)
   })
 
   it.each([

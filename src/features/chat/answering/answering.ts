@@ -70,7 +70,7 @@ export function createAnswering(needs: Dependencies) {
     }
     const end = await question
       .turn(take, ending.signal, recordingOf(question, recorder))
-      .catch(cause => turnThatNeverBegan(cause, ending.signal))
+      .catch(cause => turnThatNeverBegan(cause, ending.signal, question))
     await Promise.all([checkpointer.stop(), recording?.settle()])
     const waits = await parked(needs, question, recorder, end)
     if (waits) return waits
@@ -172,7 +172,8 @@ async function settle(
   const error = errorOf(end, signal)
   const isStopped = signal.reason instanceof TurnStopped
   const message = recorder.message(metadataOf(turnEnd, error, isStopped))
-  const isKept = end.kind === 'answered' || isStopped || recorder.state() !== ''
+  const isAnswer = end.kind === 'answered' || isStopped || question.refusal !== undefined
+  const isKept = isAnswer || recorder.state() !== ''
   if (
     !(await store.finish(
       question,
@@ -217,11 +218,12 @@ function errorOf(end: TurnOutcome['end'], signal: AbortSignal): AppError | undef
   return end.kind === 'aborted' && signal.reason instanceof AppError ? signal.reason : undefined
 }
 
-function turnThatNeverBegan(cause: unknown, signal: AbortSignal): TurnEnd {
+function turnThatNeverBegan(cause: unknown, signal: AbortSignal, { refusal }: Question): TurnEnd {
   // An agent that is deleted meanwhile has no settings and tools to begin with.
-  const error = isNotFound(cause) ? cause : unexpected('The answer could not be begun.', cause)
+  const known = isNotFound(cause) ? cause : refusal
+  const error = known ?? unexpected('The answer could not be begun.', cause)
   return {
-    end: signal.aborted && !isNotFound(cause) ? { kind: 'aborted' } : { kind: 'failed', error },
+    end: signal.aborted && !known ? { kind: 'aborted' } : { kind: 'failed', error },
     usage: undefined,
     isTainted: false,
     isCutOff: false,

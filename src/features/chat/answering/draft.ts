@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { StoredSettings } from '#features/agents/settings.service.ts'
 import { waitSecondsOf } from '#features/agents/settings.service.ts'
+import type { AppError } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
@@ -60,6 +61,8 @@ interface Wanted<Found extends Place> {
   agentId: string
   asker: Asker
   options: Omit<PlanOptions, 'isOutsider'> & { cancel_waiting?: boolean }
+  /** Why its turn is to fail. */
+  refusal?: AppError | undefined
   /** Throws if the conversation can't take the question. */
   find(transaction: Kysely<AgentTables>): Promise<Found>
   /** Stores what is new. The lock that it returns replaces the one that was held. */
@@ -88,11 +91,12 @@ interface Dependencies {
 export function createDrafts({ waiting, agentDatabases, planner, lock, transact, ids }: Dependencies) {
   const slots = createFairSlots(maxAccepting, maxAccepting)
   return async <Found extends Place>(wanted: Wanted<Found>): Promise<Draft> => {
-    const { agentId, asker, options, find, store } = wanted
+    const { agentId, asker, options, refusal, find, store } = wanted
     await using checking = new AsyncDisposableStack()
     const agent = checking.adopt(await agentDatabases.acquire(agentId), handle => handle.release())
     const { isOutsider } = asker
-    const plan = await planner.plan(agentId, { ...options, isOutsider })
+    const planned = { ...options, isOutsider }
+    const plan = await (refusal ? planner.refuse(agentId, refusal, planned) : planner.plan(agentId, planned))
     const undo = checking.move()
     const endWait: Draft['endWait'] = async (transaction, outbox, conversationId) => {
       if (options.cancel_waiting) await waiting.endIn({ transaction, outbox }, conversationId)
@@ -133,7 +137,7 @@ export function createDrafts({ waiting, agentDatabases, planner, lock, transact,
         const { model } = plan
         const turn: Question['turn'] = (...how) => plan.run(context, ...how)
         const approvalTimeout = waitSecondsOf(plan.settings)
-        return { agent, asker, model, turnId, approvalTimeout, ...accepted, turn }
+        return { agent, asker, model, turnId, refusal, approvalTimeout, ...accepted, turn }
       },
 
       [Symbol.asyncDispose]: () => undo.disposeAsync(),

@@ -29,6 +29,8 @@ export interface Question {
   model: string
   /** Id of its turn, and of the answer. */
   turnId: string
+  /** Why it is not answered. */
+  refusal?: AppError | undefined
   /** How long its calls may wait for a decision, in seconds. */
   approvalTimeout: number
   /** Runs the turn; see `runTurn`. */

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
+import type { AppError } from '#platform/errors.ts'
 import { conflict, notFound } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
@@ -52,12 +53,12 @@ export function createQuestions(needs: Dependencies) {
   const { starts, lock, files, clock, ids } = needs
   const draft = createDrafts(needs)
 
-  /** A new message of a user, in its conversation or a new one. */
-  function draftNew(agentId: string, input: QuestionInput, asker: Asker): Promise<Draft> {
+  /** A new message of a user, in its conversation or a new one. @param refusal why its turn is to fail, if it is */
+  function draftNew(agentId: string, input: QuestionInput, asker: Asker, refusal?: AppError): Promise<Draft> {
     const { content = '', standingConversationId } = input
     const { channel, contactId, author, isOutsider } = asker
     return draft({
-      ...{ agentId, asker, options: input },
+      ...{ agentId, asker, options: input, refusal },
       find: async transaction => ({
         conversationId: await currentConversation(transaction, input, asker),
         attachments: await files.forMessage(transaction, input, asker),

@@ -366,7 +366,16 @@ export function createTurnPlanner(needs: Dependencies) {
     }
   }
 
-  return { plan }
+  return { plan, refuse: refusedBy(needs) }
+}
+
+/** For a question that is stored all the same: its turn fails with the refusal. */
+function refusedBy({ settings: { profileOf } }: Pick<Dependencies, 'settings'>) {
+  return async (agentId: string, refusal: AppError, { model }: PlanOptions): Promise<TurnPlan> => {
+    const { settings } = await profileOf(agentId)
+    const run = () => Promise.reject(refusal)
+    return { model: model ?? settings.llm_model ?? '', settings, run }
+  }
 }
 
 export type TurnPlanner = ReturnType<typeof createTurnPlanner>

@@ -75,17 +75,34 @@ export function createTurnJob(needs: Dependencies): JobHandler<AgentHandle> {
       const busy = new JobYields({ until })
       const [first] = await openTurns(agent.db, row.conversation_id)
       if (first?.id !== row.id) throw busy
-      const stored = JSON.parse(row.question) as StoredQuestion
-      await currentActor.run(stored.actor, runTurnOnce, needs, context, row).catch(async error => {
-        if (isBusy(error)) throw busy
-        if (!(error instanceof AppError) || !error.isPermanent || context.signal.aborted) throw error
-        await endUnanswered(needs, agent, row.id, error)
-      })
+      const { actor } = JSON.parse(row.question) as StoredQuestion
+      await currentActor
+        .run(actor, runTurnOnce, needs, context, row)
+        .catch(async error => {
+          if (!isRefusal(error) || context.signal.aborted) throw error
+          await refuse(needs, context, error)
+        })
+        .catch(error => {
+          throw isBusy(error) ? busy : error
+        })
     },
 
-    onFailed: ({ agent, payload }, message) =>
-      endUnanswered(needs, agent, String(payload), new AppError('INTERNAL_ERROR', message)),
+    onFailed: (context, message) => refuse(needs, context, new AppError('INTERNAL_ERROR', message)),
   }
+}
+
+/** Ends a turn with an error. A message that is not stored yet is now, with an answer that has the error. */
+async function refuse(needs: Dependencies, context: JobContext<AgentHandle>, error: AppError): Promise<void> {
+  const { agent, payload, signal } = context
+  const row = await findTurn(agent.db, String(payload))
+  if (row === undefined) return
+  const { isNew, actor } = JSON.parse(row.question) as StoredQuestion
+  if (!isNew || row.started_at !== null) return await endUnanswered(needs, agent, row.id, error)
+  await currentActor.run(actor, runTurnOnce, needs, context, row, error).catch(async cause => {
+    if (!isRefusal(cause) || signal.aborted) throw cause
+    // Its sender may no longer chat, or its conversation is gone.
+    await endUnanswered(needs, agent, row.id, error)
+  })
 }
 
 /** The last event says why; what was said stays as it was stored. */
@@ -108,13 +125,23 @@ function isBusy(error: unknown): boolean {
   return error instanceof AppError && ['CONVERSATION_LOCKED', 'CONVERSATION_WAITING'].includes(error.code)
 }
 
+function isRefusal(error: unknown): error is AppError {
+  return error instanceof AppError && error.isPermanent && !isBusy(error)
+}
+
 function notify({ changes }: Dependencies, { agentId }: AgentHandle, id: string): void {
   if (changes.isFollowed(agentId)) changes.report(agentId, { type: eventsChange, id })
 }
 
-async function runTurnOnce(needs: Dependencies, context: JobContext<AgentHandle>, row: TurnRow) {
+/** @param refusal why it ends at once, if it does */
+async function runTurnOnce(
+  needs: Dependencies,
+  context: JobContext<AgentHandle>,
+  row: TurnRow,
+  refusal?: AppError,
+): Promise<void> {
   const { agent, signal } = context
-  const { question, run } = await take(needs, agent, row)
+  const { question, run } = await take(needs, agent, row, refusal)
   const { log, recording, lost, isBegun } = await attach(needs, context, { ...row, run })
   let isStarted = isBegun
   const start = (passages: CitedPassage[]) => {
@@ -161,7 +188,7 @@ async function askerNow(
 }
 
 /** Locks the conversation, and stores the message unless it is. */
-async function take(needs: Dependencies, { agentId, db }: AgentHandle, row: TurnRow) {
+async function take(needs: Dependencies, { agentId, db }: AgentHandle, row: TurnRow, refusal?: AppError) {
   const { questions, clock } = needs
   const stored = JSON.parse(row.question) as StoredQuestion
   const { message, isNew, title: former, options } = stored
@@ -170,7 +197,7 @@ async function take(needs: Dependencies, { agentId, db }: AgentHandle, row: Turn
   const isStored = !isNew || (await findMessage(db, message.id)) !== undefined
   await using draft = await (isStored
     ? questions.draftAgain(agentId, message.id, options, asker)
-    : questions.draftNew(agentId, { ...options, id: message.id, sentAt: row.created_at }, asker))
+    : questions.draftNew(agentId, { ...options, id: message.id, sentAt: row.created_at }, asker, refusal))
   let run: number | undefined
   const question = await draft.accept({
     turnId: row.id,
