@@ -42,12 +42,11 @@ interface Dependencies {
   log: Log
 }
 
-export function createUsageService({ platform, modelPrices, metrics, clock, log }: Dependencies) {
-  const budgets = createBudgets({ platform, clock })
-  type Counted = ReturnType<ReturnType<typeof createCallCount>['counted']>
+type Counted = ReturnType<ReturnType<typeof createCallCount>['counted']>
 
-  /** An answer is not lost because it was not counted. */
-  async function add({ agentId, provider, model }: Metered, by: Author, turns: number, counted: Counted) {
+/** An answer is not lost because it was not counted. */
+function createAdd({ platform, metrics, clock, log }: Dependencies) {
+  return async ({ agentId, provider, model }: Metered, by: Author, turns: number, counted: Counted) => {
     const { tokens, estimated, cost } = counted
     const { input, cached, output } = tokens
     metrics.countModelCall(provider, (cost ?? 0) / 1e9)
@@ -61,6 +60,12 @@ export function createUsageService({ platform, modelPrices, metrics, clock, log 
     }
     await addUsage(platform, row).catch(error => log.error({ err: error, ...row }, 'usage was not counted'))
   }
+}
+
+export function createUsageService(needs: Dependencies) {
+  const { platform, modelPrices, clock, log } = needs
+  const budgets = createBudgets({ platform, clock })
+  const add = createAdd(needs)
 
   return {
     /** Counts the calls of models in one turn of the current actor. Throws BUDGET_SPENT, as each call may. */
@@ -73,6 +78,15 @@ export function createUsageService({ platform, modelPrices, metrics, clock, log 
       let turns = 1
       let spent: number | undefined = 0
       return {
+        /** What the turn has cost so far, in billionths of a US dollar; undefined if the price of a call is not known. */
+        spent: () => spent,
+
+        /** Goes on with a turn that was counted before, and had cost so much. */
+        resume(before: number | undefined): void {
+          turns = 0
+          spent = before
+        },
+
         stream(options: CallOptions, start: StartCall): Parts<AnswerPart> {
           return async take => {
             const held = limits.length > 0 ? await budgets.reserve(limits, estimateOf(options, price)) : []
@@ -90,12 +104,11 @@ export function createUsageService({ platform, modelPrices, metrics, clock, log 
               const hasCost = call.hasBegun() || options.abortSignal?.aborted
               const isFree = metered.provider === 'builtin' || !hasCost
               const counted = isFree ? call.counted(undefined, price) : call.counted(options, price)
-              const { cost } = counted
+              const { cost, tokens, estimated } = counted
               spent = cost === undefined || spent === undefined ? undefined : spent + cost
               const of = turns
               turns = 0
               await add({ ...metered, model }, by, of, counted)
-              const { tokens, estimated } = counted
               await budgets
                 .settle(held, { tokens: tokens.input + tokens.output + estimated, cost: cost ?? 0 })
                 .catch(error =>

@@ -10,6 +10,7 @@ import { eventually } from '#test/support/eventually.ts'
 import { openaiChunk, openaiToolCall, wireForm } from '#test/support/model-server.ts'
 import { openStream } from '#test/support/open-stream.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import { readTurn } from '#test/support/turn-reader.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
 import type { Usage } from './usage.schema.ts'
 
@@ -124,6 +125,56 @@ describe('usage [GET /api/agents/{id}/usage]', () => {
       expect((await usageOf(path)).total).toMatchObject({ turns: 2, input_tokens: 70, output_tokens: 1 }),
     )
     expect((await usageOf(path)).total.estimated_tokens).toBeGreaterThan(50)
+  })
+
+  it('counts a turn that has waited for a person once, with the cost of all its calls', async () => {
+    const path = await stage.makeChat()
+    const tool = { name: 'pay', description: 'd', type: 'javascript', configuration: { code: 'return 1' } }
+    await stage.app.call('POST', path.replace(/chat$/, 'tools'), {
+      body: { ...tool, requiresApproval: 'always' },
+    })
+    const usage = { prompt_tokens: 100, completion_tokens: 10 }
+    const report = `data: ${JSON.stringify({ ...openaiChunk({}), usage })}\n\n`
+    const call = openaiToolCall('pay', {}).toSpliced(-1, 0, report)
+    stage.model.next({ stream: call }, { stream: reported([300, 0, 30]) })
+    const { body } = await stage.app.call<{ turn: { events: string } }>('POST', path, {
+      body: { content: 'Pay', autoRag: false, background: true },
+    })
+    const pending = async () => {
+      const list = `${path}/approvals?status=pending`
+      return (await stage.app.call<{ approvals: { toolCallId: string }[] }>('GET', list)).body.approvals
+    }
+    await eventually(async () => expect(await pending()).toHaveLength(1))
+    const [held] = await pending()
+    await stage.app.call('POST', `${path}/approvals/${held?.toolCallId}`, { body: { approved: true } })
+    await readTurn(() => `${url}${body.turn.events}`)
+    const answer = (await stage.messages(path)).at(-1)
+    // 400 at 2.50 and 40 at 10 dollars per million.
+    expect(answer?.metadata?.usage).toEqual({ inputTokens: 400, outputTokens: 40, cost: '0.0014' })
+    expect((await usageOf(path)).total).toMatchObject({
+      turns: 1,
+      calls: 2,
+      input_tokens: 400,
+      cost: '0.0014',
+    })
+  })
+
+  it('has no row of an agent that is deleted during a turn', async () => {
+    const path = await stage.makeChat()
+    const agentId = path.split('/')[3] ?? ''
+    const held = heldStream(['Well'], ['.'])
+    stage.model.next({ stream: reported([7, 0, 1]) }, held.reply)
+    await stage.send(path, { content: 'Hello' })
+    const sent = stage.send(path, { content: 'Hello' })
+    await held.begun
+    expect(await stage.app.call('DELETE', `/api/agents/${agentId}`)).toMatchObject({ status: 200 })
+    held.open()
+    expect((await sent).status).toBe(404)
+    const { platform } = stage.app.service.infrastructure
+    for (const table of ['usage', 'budgets'] as const)
+      expect(await platform.selectFrom(table).selectAll().where('agent_id', '=', agentId).execute()).toEqual(
+        [],
+      )
   })
 
   it('has turns by key, of clients of OpenAI, and of nodes without a conversation', async () => {

@@ -70,6 +70,8 @@ export interface PlannedState extends Pick<PlannedOutcome, 'pages'> {
   /** Those that automatic retrieval has found, which are not searched for again. */
   found: FoundPassage[]
   cited: CitedPassage[]
+  /** What it has cost; see `Meter`. */
+  spent?: number | undefined
 }
 
 export interface PlannedOutcome extends TurnOutcome {
@@ -312,10 +314,10 @@ export function createTurnPlanner(needs: Dependencies) {
       settings,
       async run(context, emit, signal, recording) {
         const from = recording?.from
+        if (from) meter.resume(from.spent)
         const { agent, userMessage: question, sent } = context
         const { contextWindow } = chosen
-        const pages = createPageList(needs.clock, from?.pages)
-        const cited = createCitedList(from?.cited)
+        const [pages, cited] = [createPageList(needs.clock, from?.pages), createCitedList(from?.cited)]
         const documents = await openDocuments(needs, context, chosen, { cited, emit, signal })
         const offersTools = options.enableTools !== false && settings.llm_tools !== 'off'
         const turn: ToolTurn = {
@@ -338,7 +340,7 @@ export function createTurnPlanner(needs: Dependencies) {
         })
         const isShown = passages.length + documents.messages.length > 0
         const parts = { ...own, passages, history, form, documents: documents.messages }
-        const seen = () => ({ pages: pages.all(), cited: cited.all() })
+        const seen = () => ({ pages: pages.all(), cited: cited.all(), spent: meter.spent() })
         const states = recordedBy(recording, turn => ({ turn, found: passages, ...seen() }))
         const outcome = await runTurn({
           stream: callsOf(chosen.model, meter, needs),
