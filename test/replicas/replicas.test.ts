@@ -5,6 +5,7 @@ import type { ChatModel, HeldStream } from '../support/chat-model.ts'
 import { heldStream, startChatModel } from '../support/chat-model.ts'
 import type { MessageList, TurnBody } from '../support/chat-stage.ts'
 import { crashRounds, seededRandom } from '../support/endurance.ts'
+import { openaiChunk, wireForm } from '../support/model-server.ts'
 import type { ReplicaSet } from '../support/replica-set.ts'
 import { startReplicas } from '../support/replica-set.ts'
 import type { ServerProcess } from '../support/server-process.ts'
@@ -24,6 +25,7 @@ beforeAll(async () => {
     ...model.environment,
     DEV_USER: 'dev@example.com',
     LEASE_SECONDS: '5',
+    CONVERSATIONS_MAX: '1000',
   })
 })
 
@@ -83,6 +85,46 @@ describe('three replicas on one database', () => {
     expect(statuses.filter(status => status === 409)).toHaveLength(99)
     const { body } = await replicas.at(1).call<MessageList>('GET', `${chat}?conversationId=${conversationId}`)
     expect(body.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+  })
+
+  it('overspend the budget of an agent by one turn at most, of 100 that come at once', async () => {
+    const budget = 10_000
+    /** What a turn reserves: more than its prompt has, and 1,000 tokens for its answer. */
+    const estimate = 1_100
+    const { body } = await replicas.any().call<{ id: string }>('POST', agents, { body: { name: 'spender' } })
+    const path = `${agents}/${body.id}`
+    await replicas.any().call('PUT', `${path}/settings`, { body: { monthly_tokens: budget } })
+    const reported = { turns: 0, input_tokens: 0, output_tokens: 0 }
+    const costly = () => {
+      reported.turns += 1
+      const usage = { prompt_tokens: 900 + reported.turns, completion_tokens: 100 }
+      reported.input_tokens += usage.prompt_tokens
+      reported.output_tokens += usage.completion_tokens
+      const last = { ...openaiChunk({}, 'stop'), usage }
+      return { stream: wireForm('openai', [openaiChunk({ content: 'Yes.' }), last]) }
+    }
+    model.next(...Array.from({ length: 10 }, () => costly))
+    const plain = { content: 'Hello', enableTools: false, autoRag: false }
+    const statuses: number[] = []
+    for (let isSpent = false; !isSpent; ) {
+      const sent = Array.from({ length: 100 }, (_, n) =>
+        replicas.at(n).call<{ code?: string; error?: string }>('POST', `${path}/chat`, { body: plain }),
+      )
+      const answers = await Promise.all(sent)
+      statuses.push(...answers.map(({ status }) => status))
+      expect(statuses.filter(status => status === 200)).toHaveLength(reported.turns)
+      isSpent = answers.every(({ body: { error } }) => error?.includes('for this month is spent'))
+    }
+    expect(new Set(statuses)).toEqual(new Set([200, 429]))
+    const tokens = reported.input_tokens + reported.output_tokens
+    expect(tokens).toBeGreaterThanOrEqual(budget)
+    expect(tokens).toBeLessThanOrEqual(budget + estimate)
+    for (const index of [0, 1, 2]) {
+      const { total } = (await replicas.at(index).call<{ total: object }>('GET', `${path}/usage`)).body
+      expect(total).toMatchObject({ ...reported, calls: reported.turns, estimated_tokens: 0 })
+    }
+    const { messages } = (await replicas.any().call<MessageList>('GET', `${path}/chat?limit=1000`)).body
+    expect(messages.filter(({ role }) => role === 'assistant')).toHaveLength(reported.turns)
   })
 
   it('see one another’s changes of access at once', async () => {

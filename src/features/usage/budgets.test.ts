@@ -59,7 +59,7 @@ describe('the budget of an agent', () => {
     stage.model.next(...Array.from({ length: 100 }, () => costly))
     const statuses = new Map<number, number>()
     for (let spent = false; !spent; ) {
-      const answers = await Promise.all(Array.from({ length: 50 }, () => stage.send(path, plain)))
+      const answers = await Promise.all(Array.from({ length: 100 }, () => stage.send(path, plain)))
       for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1)
       spent = answers.every(({ status }) => status === 429)
     }
