@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { ChatModel } from '../support/chat-model.ts'
 import { heldStream, startChatModel } from '../support/chat-model.ts'
-import type { MessageList } from '../support/chat-stage.ts'
+import type { AcceptedTurn } from '../support/cut-readings.ts'
+import { beginTurn, expectWholeReadings, storedText } from '../support/cut-readings.ts'
 import { scaled, seededRandom } from '../support/endurance.ts'
 import { openaiText, openaiToolCall } from '../support/model-server.ts'
 import { openStream } from '../support/open-stream.ts'
@@ -46,44 +47,13 @@ it('are stopped through any of them', async () => {
   expect(turn.body).toEqual({ turn: null })
 })
 
-interface Accepted {
-  turn: { id: string; events: string }
-  userMessage: { conversationId: string }
-}
-
-async function begin(at: number, content: string): Promise<Accepted> {
-  const body = { content, autoRag: false, background: true }
-  const answer = await replicas.at(at).call<Accepted>('POST', chat, { body })
-  expect(answer.status).toBe(200)
-  return answer.body
-}
-
-async function storedIn({ userMessage }: Accepted): Promise<string | undefined> {
-  const path = `${chat}?conversationId=${userMessage.conversationId}`
-  return (await replicas.any().call<MessageList>('GET', path)).body.messages.at(-1)?.content
-}
+const begin = () => beginTurn(replicas.at(0), 'Go')
+const stored = (turn: AcceptedTurn) => storedText(replicas.any(), turn)
 
 it(`in the background are read at any of them, by readers that are cut anywhere (${scaled(200)} turns)`, async () => {
   const random = seededRandom(20_261_127)
-  const words = Array.from({ length: 60 }, (_, at) => ` ${at}é`)
-  const readings = Array.from({ length: scaled(200) }, async (_, n) => {
-    model.next({ stream: openaiText(...words) })
-    const accepted = await begin(n, `Turn ${n}`)
-    let cuts = 10
-    const cutAfter = () => {
-      cuts -= 1
-      return cuts < 0 ? undefined : Math.floor(random() * 500)
-    }
-    return {
-      accepted,
-      ...(await readTurn(() => `${replicas.any().url}${accepted.turn.events}`, { cutAfter })),
-    }
-  })
-  for (const { accepted, events, ids, text } of await Promise.all(readings)) {
-    expect(text).toBe(await storedIn(accepted))
-    expect(ids).toEqual(events.map((_, index) => `${accepted.turn.id}.${index + 1}`))
-    expect(events.filter(({ type }) => type === 'message_complete')).toHaveLength(1)
-  }
+  const any = () => replicas.at(Math.floor(random() * 2))
+  await expectWholeReadings({ model, any, random, count: scaled(200) })
 })
 
 it.each([
@@ -101,7 +71,7 @@ it.each([
     { stream: openaiToolCall(tool, tool === 'one' ? {} : { reason: 'Sign in' }) },
     { stream: openaiText('Done.') },
   )
-  const accepted = await begin(0, 'Go')
+  const accepted = await begin()
   const path = `${chat}/conversations/${accepted.userMessage.conversationId}/turn`
   const waits = await vi.waitUntil(
     async () => {
@@ -119,13 +89,13 @@ it.each([
     type: 'message_complete',
     toolResults: [{ result: expect.anything() }],
   })
-  expect(await storedIn(accepted)).toBe('Done.')
+  expect(await stored(accepted)).toBe('Done.')
 })
 
 it('in the background go on at another when theirs is killed', async () => {
   const held = heldStream(['Lost'])
   model.next(held.reply, { stream: openaiText('Found.') })
-  const accepted = await begin(0, 'Go')
+  const accepted = await begin()
   const reading = readTurn(() => `${replicas.any().url}${accepted.turn.events}`)
   await held.begun
   // Whichever runs it: the turn goes on with the next question to the model.
@@ -134,5 +104,5 @@ it('in the background go on at another when theirs is killed', async () => {
   await replicas.at(1).kill()
   await replicas.replace(1)
   expect((await reading).text).toBe('Found.')
-  expect(await storedIn(accepted)).toBe('Found.')
+  expect(await stored(accepted)).toBe('Found.')
 })
