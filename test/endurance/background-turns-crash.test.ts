@@ -10,7 +10,8 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { readTurn } from '../support/turn-reader.ts'
 
 const path = '/api/agents/default/chat'
-const rounds = isFullEndurance ? 100 : 2
+/** In every third round the server is stopped, as by a deploy, and killed in the others. */
+const rounds = isFullEndurance ? 150 : 3
 /** Turns that are killed together, each at another point. */
 const atOnce = 5
 interface Accepted {
@@ -23,11 +24,23 @@ const endLimit = 10_000
 /** Of a turn, in milliseconds: it is killed anywhere in it. */
 const longest = 500
 
-/** Two calls, each after some words, and an answer in many pieces. */
-function modelOf(calls: Map<string, number>) {
+/** What a call, or a part of an answer, waits for until its server hangs up: longer than a server that stops waits for turns. */
+async function* hanging(): AsyncGenerator<string> {
+  for (;;) {
+    yield ': waiting\n\n'
+    await delay(20)
+  }
+}
+
+/**
+ * Two calls, each after some words, and an answer in many pieces.
+ * @param hung those that hang when they come first: `/count/TURN/N` or `TURN.N`
+ */
+function modelOf(calls: Map<string, number>, hung: Set<string>) {
   return startModelServer(async ({ path: asked, body }) => {
     if (asked.startsWith('/count/')) {
       calls.set(asked, (calls.get(asked) ?? 0) + 1)
+      if (hung.delete(asked)) return { stream: hanging() }
       await delay(20)
       return { json: { counted: true } }
     }
@@ -36,8 +49,18 @@ function modelOf(calls: Map<string, number>) {
     const at = messages.findLastIndex(({ role }) => role === 'user')
     const made = messages.slice(at).filter(({ role }) => role === 'tool').length
     const turn = /Turn (\d+)/.exec(JSON.stringify(messages[at]))?.[1]
-    return { stream: answer(String(turn), made) }
+    const said = answer(String(turn), made)
+    return { stream: hung.delete(`${turn}.${made}`) ? withHanging(said) : said }
   })
+}
+
+async function* withHanging(said: AsyncIterable<string>): AsyncGenerator<string> {
+  let pieces = 0
+  for await (const piece of said) {
+    yield piece
+    pieces += 1
+    if (pieces === 2) yield* hanging()
+  }
 }
 
 async function* answer(turn: string, made: number): AsyncGenerator<string> {
@@ -50,10 +73,22 @@ async function* answer(turn: string, made: number): AsyncGenerator<string> {
   yield* calls
 }
 
-describe('kill -9 in the middle of a turn in the background', () => {
+/** Where a turn hangs until the server no longer waits for it, which takes seconds; the others end meanwhile. */
+function placeIn(turn: number, random: number): string {
+  const at = Math.floor(random * 5)
+  return at < 2 ? `/count/${turn}/${at}` : `${turn}.${at - 2}`
+}
+
+async function end(server: ServerProcess, isStop: boolean): Promise<void> {
+  if (isStop) expect(await server.stop()).toBe(0)
+  else await server.kill()
+}
+
+describe('the end of the server in the middle of a turn in the background', () => {
   it(`repeats no tool, and its readers have the stored text in the end (${rounds * atOnce} times)`, async () => {
     const calls = new Map<string, number>()
-    await using model = await modelOf(calls)
+    const hung = new Set<string>()
+    await using model = await modelOf(calls, hung)
     const dataDirectory = temporaryDirectory()
     const random = seededRandom(20_261_127)
     const environment = {
@@ -95,12 +130,15 @@ describe('kill -9 in the middle of a turn in the background', () => {
     }
 
     for (let round = 0; round < rounds; round += 1) {
+      const isStop = round % 3 === 2
       const ends: (() => Promise<void>)[] = []
       for (let n = 1; n <= atOnce; n += 1) {
-        ends.push(await follow(round * atOnce + n))
+        const turn = round * atOnce + n
+        if (isStop && isFullEndurance && n > 2) hung.add(placeIn(turn, random()))
+        ends.push(await follow(turn))
         await delay((random() * longest) / atOnce)
       }
-      await server.kill()
+      await end(server, isStop)
       server = await start()
       const restarted = performance.now()
       for (const end of ends) await end()
