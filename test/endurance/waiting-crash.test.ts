@@ -3,7 +3,11 @@ import { expect, it } from 'vitest'
 import type { Question } from '../support/chat-model.ts'
 import type { MessageList } from '../support/chat-stage.ts'
 import { isFullEndurance, seededRandom } from '../support/endurance.ts'
+import { eventually } from '../support/eventually.ts'
+import type { MailServer } from '../support/mail-server.ts'
+import { readMail, startMailServer } from '../support/mail-server.ts'
 import { openaiText, openaiToolCall, startModelServer } from '../support/model-server.ts'
+import { freePort } from '../support/replica-set.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -21,6 +25,11 @@ const pauseMs = 50
 interface Current {
   turn: { status: string; waiting?: { approval_id?: string; session_id?: string } } | null
 }
+
+/** Of its own, so that nothing else has its port while it is started again. */
+const host = '127.0.0.43'
+/** Until a notice has been sent, in milliseconds: a job whose server was killed is tried again. */
+const noticeMs = 120_000
 
 const handedBack = 'has handed the browser back'
 const mayHaveRun = 'may have done its work'
@@ -51,22 +60,43 @@ function modelOf(calls: Map<string, number>, asked: Map<string, number>) {
   })
 }
 
+/** The links by which a turn's call is approved and refused, in each of its notices. */
+function linksOf({ mails }: MailServer, turn: string): [approve: string, refuse: string][] {
+  return mails.flatMap(({ raw }) => {
+    const { text } = readMail(raw)
+    if (!text.includes(`With: {"turn":"${turn}"}`)) return []
+    const [approve, refuse] = ['Approve', 'Refuse'].map(
+      title => new RegExp(`^${title}: http://[^/]+(\\S+)`, 'm').exec(text)?.[1],
+    )
+    return [[approve ?? '', refuse ?? '']]
+  })
+}
+
 it(`kill -9 while turns wait for approvals and in browsers loses none, and does nothing twice (${rounds * atOnce} turns)`, async () => {
   const calls = new Map<string, number>()
   const asked = new Map<string, number>()
   await using model = await modelOf(calls, asked)
+  await using mail = await startMailServer()
   const dataDirectory = temporaryDirectory()
   const random = seededRandom(20_261_128)
+  const port = String(await freePort())
   const environment = {
     ...{ OPENAI_COMPATIBLE_BASE_URL: model.url, DEFAULT_PROVIDER: 'openai-compatible' },
     ...{ DEFAULT_MODEL: 'fake-model', OUTBOUND_ALLOW: '127.0.0.1', CHAT_MAX_ITERATIONS: '20' },
     ...{ RATE_LIMIT_GENERAL: '0', RATE_LIMIT_CHAT: '0', RATE_LIMIT_BROWSER: '0' },
+    ...{ SMTP_URL: mail.url, MAIL_FROM: 'agents@example.com' },
+    // Links need an address that is known.
+    ...{ HOST: host, PORT: port, BASE_URL: `http://${host}:${port}` },
   }
   const start = () => startServerProcess({ dataDirectory, environment })
   let server: ServerProcess = await start()
   /** Changes when the server is killed, and when it is back: what was decided between the two may be lost. */
   let lives = 0
-  await server.call('PUT', `${agent}/settings`, { body: { browser_tools: true } })
+  const ann = { name: 'Ann', email: 'ann@example.com' }
+  const { body: contact } = await server.call<{ id: string }>('POST', `${agent}/contacts`, { body: ann })
+  await server.call('PUT', `${agent}/settings`, {
+    body: { browser_tools: true, notify: { email: contact.id } },
+  })
   await server.call('POST', `${agent}/tools`, {
     body: {
       ...{ name: 'count', description: 'Counts.', type: 'http', requiresApproval: 'always' },
@@ -101,6 +131,12 @@ it(`kill -9 while turns wait for approvals and in browsers loses none, and does 
     slowest.ms = Math.max(slowest.ms, performance.now() - since)
   }
 
+  /** At least one is sent, also if the server is killed meanwhile. */
+  async function noticesOf(turn: string) {
+    await eventually(() => expect(linksOf(mail, turn).length).toBeGreaterThan(0), noticeMs)
+    return linksOf(mail, turn)
+  }
+
   /** Does for a turn what it waits for; says whether it has ended. */
   async function decide(turn: string, conversationId: string) {
     const at = `${agent}/chat/conversations/${conversationId}/turn`
@@ -110,6 +146,15 @@ it(`kill -9 while turns wait for approvals and in browsers loses none, and does 
     if (current.status !== 'waiting') return false
     await delay(random() * 500)
     const before = asked.get(turn) ?? 0
+    // Of every other two turns the person decides by the link that they were sent.
+    if (approval_id !== undefined && Number(turn) % 4 < 2) {
+      const [links] = await noticesOf(turn)
+      const { status, body } = await answered<string>('POST', links?.[0] ?? '')
+      // Else the server was killed once it had done so.
+      if (status !== 200) expect(body).toMatch(/before|is over/)
+      else await goneOn(turn, before)
+      return false
+    }
     const decision = approval_id ? `chat/approvals/${approval_id}` : `browser/${session_id}/takeover/end`
     // Else it was decided on before the server was killed, or its browser is gone, which the turn learns by itself.
     if ((await answered('POST', `${agent}/${decision}`, {})).status !== 200) return false
@@ -140,6 +185,11 @@ it(`kill -9 while turns wait for approvals and in browsers loses none, and does 
     if (counts[0]?.error === undefined) expect(calls.get(`/count/${turn}`)).toBe(1)
     else expect(counts[0].error).toContain(mayHaveRun)
     if (counts[0]?.error !== undefined) lost += 1
+    for (const link of (await noticesOf(turn)).flat())
+      expect(await answered('POST', link)).toMatchObject({
+        status: 409,
+        body: expect.stringMatching(/before|is over/),
+      })
   }
 
   for (let round = 0; round < rounds; round += 1) {

@@ -7,7 +7,7 @@ import { startServerProcess } from './server-process.ts'
 import { makeTemporaryDirectory } from './temporary-directory.ts'
 
 /** One that nobody listens on now. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
