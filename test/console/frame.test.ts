@@ -192,7 +192,9 @@ it('a server that is killed and comes back needs no reload', async () => {
   await first.close()
   await page.getByRole('button', { name: 'Create agent' }).click()
   await page.getByLabel('Name').fill('while-away')
+  const isLost = page.waitForEvent('requestfailed', request => request.method() === 'POST')
   await page.getByRole('dialog').getByRole('button', { name: 'Create agent' }).click()
+  await isLost
   await page.getByText('This page goes on by itself').waitFor()
   const second = await buildApp({ environment, dataDirectory })
   await second.service.app.listen({ host: '127.0.0.1', port: Number(new URL(address).port) })
