@@ -87,7 +87,7 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
     if (content === '' && attachments.length === 0) return notice
     const message = { id, ...(content !== '' && { content }), attachments, standingConversationId: thread.id }
     const actor = { kind: 'channel', id: thread.id, name: thread.channel } as const
-    const job = { signal, resume: answerJob(thread.id, 0), abandons: true }
+    const job = { signal, resume: answerJob(thread.id, 0) }
     const answer = await currentActor
       .run(actor, answerOnce, agent.agentId, message, asker, job)
       .catch(error => {

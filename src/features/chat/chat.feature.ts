@@ -84,6 +84,7 @@ export interface ChatFeature extends Feature {
   approvals: Pick<ApprovalsService, 'decide'>
   /** For callers of `answerOnce` that are not to go on with a message: ends its turn if that has had its decision. */
   abandon: WaitingTurns['abandon']
+  abandonAll: WaitingTurns['abandonAll']
   /** Receives files that are to be sent with messages. */
   files: Pick<ChatFiles, 'receive' | 'discard' | 'examine'>
   /** For turns of conversations that are kept elsewhere. */
@@ -146,7 +147,7 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
     answering,
     askerInMcpSession,
     maySee: (request, id) => conversations.has(request.agent.db, id, sightOf(request)),
-    ...{ answerOnce, approvals, abandon: waiting.abandon },
+    ...{ answerOnce, approvals, abandon: waiting.abandon, abandonAll: waiting.abandonAll },
     files,
     planner,
     running,

@@ -130,12 +130,13 @@ export async function updateHeld(
 }
 
 /** Takes the lock for good from holders whose lease has ended: their later writes name a token that is too old. */
-export async function endLeases(database: Database, conversationId?: string): Promise<void> {
+export async function endLeases(database: Database, conversationId?: string, token?: number): Promise<void> {
   await database
     .updateTable('conversations')
     .set(({ eb }) => ({ lock_holder: null, lock_expires_at: null, lock_token: eb('lock_token', '+', 1) }))
     .where('lock_holder', 'is not', null)
     .$if(conversationId !== undefined, query => query.where('id', '=', conversationId ?? ''))
+    .$if(token !== undefined, query => query.where('lock_token', '=', token ?? 0))
     .execute()
 }
 

@@ -52,6 +52,17 @@ describe('the lock of a conversation', () => {
     await expect(second.acquire(db, 'talk')).resolves.toMatchObject({ conversationId: 'talk' })
   })
 
+  it('is taken for good from a holder whose turn has ended, unless another has it by then', async () => {
+    const { db, first, second } = await setStage()
+    const lock = await first.acquire(db, 'talk')
+    await second.revoke(db, lock)
+    expect(await first.renew(db, lock)).toBe(false)
+    expect(await first.park(db, lock, undefined)).toBe(false)
+    const next = await second.acquire(db, 'talk')
+    await first.revoke(db, lock)
+    expect(await second.renew(db, next)).toBe(true)
+  })
+
   it('of no conversation can’t be had', async () => {
     const { db, first } = await setStage()
     await expect(first.acquire(db, 'other')).rejects.toMatchObject({ code: 'NOT_FOUND' })

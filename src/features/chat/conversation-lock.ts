@@ -78,6 +78,10 @@ export function createConversationLock({ clock, holder, leaseMs }: Dependencies)
     park: (database: Database, lock: Lock, end: ConversationEnd | undefined) =>
       updateHeld(database, lock, { holder: waitingHolder, expiresAt: '9999-12-31T23:59:59.999Z' }, end),
 
+    /** Takes it from its holder for good, unless it had gone to another request before. */
+    revoke: (database: Database, { conversationId, token }: Lock) =>
+      endLeases(database, conversationId, token),
+
     /** False if the lease had gone to another request before. */
     release: (database: Database, lock: Lock, end?: ConversationEnd) =>
       updateHeld(database, lock, { holder: null, expiresAt: null }, end),

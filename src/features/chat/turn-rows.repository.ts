@@ -108,6 +108,18 @@ export function findDecided(database: Database, messageId: string): Promise<Turn
     .executeTakeFirst()
 }
 
+const selectHeld = prepareQuery((database: Database, value: ValueOf<'author'>) =>
+  database
+    .selectFrom('turns')
+    .selectAll()
+    .where('started_by', '=', value('author'))
+    .where('waiting', 'is not', null)
+    .where('status', '!=', 'ended'),
+)
+
+/** The turns of an author that wait, or have waited, and have not ended. */
+export const findHeld = (database: Database, author: string) => selectHeld(database, { author })
+
 /** The turns of a conversation that have not ended, in their order. */
 export function openTurns(database: Database, conversationId: string) {
   return database
@@ -119,22 +131,22 @@ export function openTurns(database: Database, conversationId: string) {
     .execute()
 }
 
-/** A turn in the background has its row already. */
-export function putWaiting(database: Database, row: Omit<TurnRow, 'sequence'>) {
+/** A turn that has its row already keeps it; false, and nothing is stored, once it has ended or a later run has begun. */
+export async function putWaiting(database: Database, row: Omit<TurnRow, 'sequence'>): Promise<boolean> {
   const { status, state, waiting, lock_token } = row
-  return database
+  const put = await database
     .insertInto('turns')
     .values(row)
-    .onConflict(conflict => conflict.column('id').doUpdateSet({ status, state, waiting, lock_token }))
+    .onConflict(conflict =>
+      conflict
+        .column('id')
+        .doUpdateSet({ status, state, waiting, lock_token })
+        .where('turns.run', '=', row.run)
+        .where('turns.status', '!=', 'ended'),
+    )
+    .returning('id')
     .execute()
-}
-
-export async function changeTurn(
-  database: Database,
-  id: string,
-  changes: Partial<Omit<TurnRow, 'sequence' | 'id'>>,
-): Promise<void> {
-  await database.updateTable('turns').set(changes).where('id', '=', id).execute()
+  return put.length > 0
 }
 
 /** False if the turn has another status by now. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { AgentHandle } from '#storage/agent-databases.ts'
 import { refusal, usualAnswer } from '#test/support/chat-model.ts'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
@@ -10,6 +11,7 @@ import type { ModelServer } from '#test/support/model-server.ts'
 import { openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
 import { readTurn } from '#test/support/turn-reader.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
+import { findTurn, putWaiting } from './turn-rows.repository.ts'
 
 interface Turn {
   id: string
@@ -88,6 +90,12 @@ async function begin(settings?: object, given?: object) {
 }
 
 type Begun = Awaited<ReturnType<typeof begin>>
+
+/** A node whose turn waits for a decision on a call. */
+interface AskingNode extends Pick<Begun, 'path' | 'agent' | 'call'> {
+  workflow_id: string
+  execution_id: string
+}
 
 describe('a turn whose call needs approval', () => {
   it('waits, says for what, and keeps others from its conversation', async () => {
@@ -219,6 +227,23 @@ describe('a turn whose call needs approval', () => {
     })
   })
 
+  it.each<[string, (begun: Begun) => Promise<unknown>, number]>([
+    ['its turn has ended', ({ path, id }) => stage.app.call('POST', `${path}/turns/${id}/stop`), 0],
+    ['a later run has begun', async () => {}, -1],
+  ])('does not begin to wait, for a run that stood still, once %s', async (_, how, behind) => {
+    const begun = await begin()
+    const { path, agent, conversationId, id } = begun
+    const use = <Result>(work: (handle: AgentHandle) => Promise<Result>) =>
+      stage.app.service.infrastructure.agentDatabases.use(agent.split('/').at(-1) ?? '', work)
+    const stored = await use(({ db }) => findTurn(db, id))
+    if (stored === undefined) throw new Error('the turn has no row')
+    await how(begun)
+    const now = await current(path, conversationId)
+    const { sequence: _sequence, ...row } = { ...stored, run: stored.run + behind, waiting: '{"why":"late"}' }
+    expect(await use(({ db }) => putWaiting(db, row))).toBe(false)
+    expect(await current(path, conversationId)).toEqual(now)
+  })
+
   it('keeps each digit of the numbers that it was given', async () => {
     const { path, conversationId, call } = await begin(undefined, {
       to: JSON.rawJSON('12345678901234567890'),
@@ -313,12 +338,12 @@ describe('a turn without a caller', () => {
     expect(sent).toBe(0)
   })
 
-  async function execute({ path, agent }: Pick<Begun, 'path' | 'agent'>) {
+  async function execute({ path, agent }: Pick<Begun, 'path' | 'agent'>, others = {}) {
     const { body: conversation } = await stage.app.call<{ id: string }>('POST', `${path}/conversations`, {
       body: { title: 'T' },
     })
     const workflows = workflowCalls(stage.app, agent)
-    const chat = { type: 'chat', message: 'Pay', conversation_id: conversation.id }
+    const chat = { type: 'chat', message: 'Pay', conversation_id: conversation.id, ...others }
     const workflow_id = await workflows.create({ start: { type: 'trigger' }, chat }, ['start > chat'])
     const { execution_id } = (await workflows.execute({ workflow_id })).body
     const { call } = await waiting(path, conversation.id)
@@ -337,25 +362,96 @@ describe('a turn without a caller', () => {
     expect((await stage.messages(path)).at(-1)).toMatchObject({ metadata: { error } })
   })
 
-  it('ends with its decision once what began it is gone', async () => {
+  it('of a workflow goes on where it was when its node is tried again', async () => {
+    const made = await makeAgent()
+    const { workflows, execution_id, call } = await execute(made, { retries: { max: 1, delay_seconds: 0 } })
+    // One failure of the node is one after three attempts.
+    stage.model.next(refusal(500, 'no'), refusal(500, 'no'), refusal(500, 'no'))
+    await decide(made.path, call, true)
+    const execution = await workflows.reached(execution_id, 'complete', 'errored')
+    expect(workflows.outputs(execution)).toMatchObject({ chat: { content: usualAnswer } })
+    expect(sent).toBe(1)
+  })
+
+  it('of a schedule ends with its decision once that is gone', async () => {
     const { path, agent } = await makeAgent()
-    const scheduled = await schedule(agent)
-    const calls = [(await waiting(path, scheduled)).call]
-    stage.model.next({ stream: openaiToolCall('pay', {}) })
+    const id = await schedule(agent)
+    const { call } = await waiting(path, id)
+    await stage.app.call('DELETE', `${agent}/schedules/${id}`)
+    await decide(path, call, true)
+    await eventually(async () => expect(await current(path, id)).toBeNull())
+    expect(sent).toBe(0)
+  })
+
+  it.each<[string, (at: AskingNode) => Promise<unknown>]>([
+    [
+      'its execution is terminated',
+      ({ agent, execution_id }) =>
+        stage.app.call('POST', `${agent}/workflows/executions/${execution_id}/terminate`),
+    ],
+    [
+      'its workflow is deleted',
+      ({ agent, workflow_id }) => stage.app.call('DELETE', `${agent}/workflows/${workflow_id}`),
+    ],
+    [
+      'another node fails',
+      ({ agent, execution_id }) =>
+        stage.app.call('POST', `${agent}/workflows/executions/${execution_id}/nodes/ask/resume`, {
+          body: { approved: true },
+        }),
+    ],
+    [
+      'it can no longer go on after the decision',
+      async ({ agent, path, call }) => {
+        await stage.app.call('PUT', `${agent}/settings`, { body: { monthly_tokens: 1 } })
+        return await decide(path, call, true)
+      },
+    ],
+  ])('of a workflow frees its conversation at once when %s', async (_, how) => {
+    const { path, agent } = await makeAgent()
     const { body: conversation } = await stage.app.call<{ id: string }>('POST', `${path}/conversations`, {
       body: { title: 'T' },
     })
     const workflows = workflowCalls(stage.app, agent)
-    const chat = { type: 'chat', message: 'Pay', conversation_id: conversation.id }
+    const nodes = {
+      start: { type: 'trigger' },
+      chat: { type: 'chat', message: 'Pay', conversation_id: conversation.id },
+      ask: { type: 'wait', approval: 'Go on?' },
+      bad: { type: 'code', code: 'throw new Error("No")' },
+      // With this, the execution goes on when the node has failed.
+      later: { type: 'wait', seconds: 86_400 },
+    }
+    const edges = ['start > chat', 'chat/error > later', 'start > ask', 'ask/approved > bad']
+    const workflow_id = await workflows.create(nodes, edges)
+    const { execution_id } = (await workflows.execute({ workflow_id })).body
+    const { id, call } = await waiting(path, conversation.id)
+    await workflows.waiting(execution_id, 'ask')
+    expect(await how({ path, agent, workflow_id, execution_id, call })).toMatchObject({ status: 200 })
+    await eventually(async () => expect(await current(path, conversation.id)).toBeNull())
+    const stored = (await stage.messages(path)).find(message => message.id === id)
+    expect(stored).toMatchObject({ metadata: { error: expect.stringContaining('what had begun it') } })
+    expect(stored?.metadata).not.toHaveProperty('waiting')
+    expect(await decide(path, call, true)).toMatchObject({ status: 409 })
+    await stage.app.call('PUT', `${agent}/settings`, { body: { monthly_tokens: 1_000_000 } })
+    const next = { content: 'Next', conversationId: conversation.id, autoRag: false }
+    expect(await stage.send(path, next)).toMatchObject({ status: 200 })
+    expect(sent).toBe(0)
+  })
+
+  it('of a workflow waits behind another that waits', async () => {
+    const { path, agent, conversationId, call, until } = await begin()
+    const workflows = workflowCalls(stage.app, agent)
+    const chat = { type: 'chat', message: 'Next', conversation_id: conversationId }
     const workflow_id = await workflows.create({ start: { type: 'trigger' }, chat }, ['start > chat'])
     const { execution_id } = (await workflows.execute({ workflow_id })).body
-    calls.push((await waiting(path, conversation.id)).call)
-    await stage.app.call('DELETE', `${agent}/schedules/${scheduled}`)
-    await stage.app.call('POST', `${agent}/workflows/executions/${execution_id}/terminate`)
-    for (const call of calls) await decide(path, call, true)
-    for (const id of [scheduled, conversation.id])
-      await eventually(async () => expect(await current(path, id)).toBeNull())
-    expect(sent).toBe(0)
+    await workflows.waiting(execution_id, 'chat')
+    expect((await workflows.get(execution_id)).body).toMatchObject({ waiting_until: until })
+    await decide(path, call, true)
+    const execution = await workflows.reached(execution_id, 'complete', 'errored')
+    expect(workflows.outputs(execution)).toMatchObject({ chat: { content: usualAnswer } })
+    const said = await stage.messages(path)
+    expect(said.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant'])
+    expect(said.at(2)).toMatchObject({ content: 'Next' })
   })
 })
 

@@ -21,8 +21,8 @@ import type { TurnState } from './turn/turn-state.ts'
 import type { TurnRow, TurnStatus, Waiting } from './turn-rows.repository.ts'
 import {
   changeInRun,
-  changeTurn,
   findDecided,
+  findHeld,
   findTurn,
   findWaiting,
   insertEvents,
@@ -31,6 +31,8 @@ import {
   sizeOfLog,
   waitingOf,
 } from './turn-rows.repository.ts'
+import type { WaitEnd } from './wait-sentences.ts'
+import { browserLost, expiryOf, reasonOf, refused, wordsOf } from './wait-sentences.ts'
 
 export const expireJobName = 'turn.expire'
 
@@ -40,16 +42,10 @@ const abandonedMs = 24 * 3_600_000
 /** Until it is looked again whether a browser is still there that a turn waits in, in milliseconds. */
 const lookMs = 3_000
 
-const refused = 'A person has refused this call.'
-const overtaken = 'This call was refused: a new message came instead of a decision.'
-const stopped = 'This call was not made: the turn was stopped while it waited.'
-
-/** How a wait ends without going on. */
-export type WaitEnd = 'overtaken' | 'stopped' | 'abandoned'
 const endsFrom: Record<WaitEnd, readonly TurnStatus[]> = {
   overtaken: ['waiting'],
   stopped: ['waiting', 'running', 'stopping'],
-  abandoned: ['running', 'stopping'],
+  abandoned: ['waiting', 'running', 'stopping'],
 }
 
 interface Change {
@@ -57,11 +53,14 @@ interface Change {
   outbox: Outbox<ChatEvents>
 }
 
+/** Where turns only end, without an event. */
+type EndingChange = Pick<Change, 'transaction'> & { outbox: Pick<Outbox, 'add' | 'cancel' | 'runNow'> }
+
 /** A turn whose call waits, with all that it needs to go on. */
 export interface Parked {
   row: Pick<
     TurnRow,
-    'id' | 'conversation_id' | 'started_by' | 'client_message_id' | 'question' | 'lock_token'
+    'id' | 'conversation_id' | 'started_by' | 'client_message_id' | 'question' | 'lock_token' | 'run'
   >
   call: WaitingCall
   state: StoredState
@@ -85,7 +84,7 @@ const jobOf = (turnId: string, runAt: number) => ({
   ...{ name: expireJobName, payload: turnId, key: waitKey(turnId), runAt },
 })
 
-async function again({ outbox }: Change, next: NewJob & { key: string }): Promise<void> {
+async function again(outbox: EndingChange['outbox'], next: NewJob & { key: string }): Promise<void> {
   await outbox.cancel(next.key)
   await outbox.add(next)
 }
@@ -94,6 +93,13 @@ async function again({ outbox }: Change, next: NewJob & { key: string }): Promis
 function lookAt({ session_id, until }: Waiting, clock: Clock): number {
   const end = Date.parse(until)
   return session_id === undefined ? end : Math.min(end, clock.now() + lookMs)
+}
+
+/** What a turn that ends keeps in its row. */
+function endOf(row: TurnRow, error: Pick<AppError, 'code' | 'message'> | undefined, ended_at: string) {
+  const { message: asked } = JSON.parse(row.question) as { message: { id: string } }
+  const state = JSON.stringify(error ? { error: { code: error.code, message: error.message } } : {})
+  return { status: 'ended', state, question: endedQuestion(asked.id), ended_at }
 }
 
 /** Turns that begin to wait, and that go on. */
@@ -108,17 +114,18 @@ function createParking({ clock }: Pick<Dependencies, 'clock'>) {
     const until = new Date(clock.now() + timeout * 1000).toISOString()
     const { id: approval_id, name: tool, toolVersion: tool_version, rule, approvers, inBrowser } = call
     const { arguments: given } = call
-    const why = inBrowser?.reason ?? sentences[rule]
+    const why = inBrowser?.reason ?? reasonOf[rule]
     const shown = { approval_id, tool, arguments: given, rule, why, approvers, until }
     const session = inBrowser && { session_id: inBrowser.session_id }
     const read = lastRead(state)
     const waiting: Waiting = { ...shown, ...session, read, tool_version, since, resume }
-    await putWaiting(transaction, {
-      ...{ ...row, status: 'waiting', run: 0 },
+    const isPut = await putWaiting(transaction, {
+      ...{ ...row, status: 'waiting' },
       ...{ state: JSON.stringify(state), waiting: JSON.stringify(waiting) },
       ...{ created_at: since, started_at: since, ended_at: null },
     })
-    await again({ transaction, outbox }, jobOf(row.id, lookAt(waiting, clock)))
+    if (!isPut) throw overrun()
+    await again(outbox, jobOf(row.id, lookAt(waiting, clock)))
     if (inBrowser) return waiting
     const place = { conversation_id: row.conversation_id, message_id: row.id }
     await requestApproval(transaction, { ...place, call, at: since })
@@ -140,8 +147,8 @@ function createParking({ clock }: Pick<Dependencies, 'clock'>) {
     state.recorded.turn.decision = decision
     const changes = { status: 'running', state: JSON.stringify(state) }
     if (!(await moveTurn(change.transaction, row.id, ['waiting'], changes))) return false
-    await again(change, jobOf(row.id, clock.now() + abandonedMs))
-    await again(change, waiting.resume)
+    await again(change.outbox, jobOf(row.id, clock.now() + abandonedMs))
+    await again(change.outbox, waiting.resume)
     return true
   }
 
@@ -156,22 +163,19 @@ function createParking({ clock }: Pick<Dependencies, 'clock'>) {
     },
 
     /** Of a turn that goes on in the job of its caller, which has no readers. */
-    recordingOf({ db }: AgentHandle, row: TurnRow, abandons: boolean): RecordedEnd {
+    recordingOf({ db }: AgentHandle, row: TurnRow): RecordedEnd {
       const { recorded } = parseJson(row.state ?? '') as StoredState
       return {
         from: recorded,
         async record(recorded) {
           const state = JSON.stringify({ recorded, deltas: 0 } satisfies StoredState)
-          if (!(await changeInRun(db, row, { state }))) throw new Error('another run has begun')
+          if (!(await changeInRun(db, row, { state }))) throw overrun()
         },
         settle: async () => {},
-        async end(transaction, outbox, { error }) {
+        async end(transaction, outbox, { assistantMessage: answer, error }) {
           // After a failure its job goes on with it, or abandons it.
-          if (abandons && error !== undefined && !isWaitOver(error)) return
-          const state = JSON.stringify(error ? { error: { code: error.code, message: error.message } } : {})
-          const question = endedQuestion((JSON.parse(row.question) as { message: { id: string } }).message.id)
-          const ended = { status: 'ended', state, question, ended_at: timestamp(clock) }
-          await changeTurn(transaction, row.id, ended)
+          if (error ? !isWaitOver(error) : !answer || answer.metadata?.aborted) return
+          if (!(await changeInRun(transaction, row, endOf(row, error, timestamp(clock))))) throw overrun()
           await outbox.cancel(waitKey(row.id))
           await outbox.runNow(turnJobName)
           await removeLater(outbox, clock)
@@ -184,25 +188,23 @@ function createParking({ clock }: Pick<Dependencies, 'clock'>) {
 /** Turns whose waits end without a decision. */
 function createEnds({ lock, clock }: Pick<Dependencies, 'lock' | 'clock'>) {
   /** Ends the turn, and keeps what was said. False if it no longer waits. */
-  async function end(change: Change, row: TurnRow, how: WaitEnd): Promise<boolean> {
+  async function end(change: EndingChange, row: TurnRow, how: WaitEnd): Promise<boolean> {
     const { transaction, outbox } = change
     const { resume: next } = waitingOf(row)
-    const message = messages[how]
+    const message = wordsOf[how]
     const error = { code: 'CONFLICT' as const, message }
     const at = timestamp(clock)
-    const state = JSON.stringify({ error })
-    const question = endedQuestion((JSON.parse(row.question) as { message: { id: string } }).message.id)
-    const changes = { status: 'ended', state, question, ended_at: at }
-    if (!(await moveTurn(transaction, row.id, endsFrom[how], changes))) return false
+    if (!(await moveTurn(transaction, row.id, endsFrom[how], endOf(row, error, at)))) return false
     const held = { conversationId: row.conversation_id, token: row.lock_token ?? 0 }
-    await lock.release(transaction, held)
+    // Whoever still runs it writes nothing more.
+    await lock.revoke(transaction, held)
     const answer = await endAnswer(transaction, row, { how, error: message, at })
     await outbox.cancel(jobOf(row.id, 0).key)
     if (next.name === turnJobName) {
       const last: StreamEvent =
         how === 'stopped' && answer ? completionOf(answer) : { type: 'error', ...error }
       await insertLast(transaction, row.id, last)
-    } else if (how !== 'abandoned') await again(change, next)
+    } else if (how !== 'abandoned') await again(outbox, next)
     // Messages that came while it waited are next.
     await outbox.runNow(turnJobName)
     await removeLater(outbox, clock)
@@ -228,6 +230,10 @@ async function insertLast(
 ): Promise<void> {
   const { last } = await sizeOfLog(transaction, turn_id)
   await insertEvents(transaction, { turn_id, last: last + 1, events: JSON.stringify(event) })
+}
+
+function overrun(): Error {
+  return new Error('another run has begun, or the turn has ended')
 }
 
 function completionOf({ id: assistantMessageId, toolCalls, toolResults }: ChatMessage): StreamEvent {
@@ -276,6 +282,16 @@ export function createWaiting(needs: Dependencies) {
         if (row) await end({ transaction, outbox }, row, 'abandoned')
       }),
 
+    /** Within the caller's transaction: ends those turns of an author that have waited, and that no job is to go on with. */
+    async abandonAll(
+      change: EndingChange,
+      author: string,
+      isOver: (resume: NewJob) => boolean,
+    ): Promise<void> {
+      const rows = await findHeld(change.transaction, author)
+      for (const row of rows.filter(row => isOver(waitingOf(row).resume))) await end(change, row, 'abandoned')
+    },
+
     /** Ends a wait whose time is over or whose browser is gone, or a turn that nothing has gone on with after its decision. */
     expireJob: {
       lane: 'timers',
@@ -318,27 +334,7 @@ export function requireDecided(row: TurnRow): void {
   if (row.status === 'waiting') throw new TurnIsWaiting()
   if (row.status !== 'ended') return
   const { error } = JSON.parse(row.state ?? '{}') as { error?: { code: AppError['code']; message: string } }
-  throw new WaitEnded(error?.code ?? 'CONFLICT', error?.message ?? abandoned)
-}
-
-const abandoned = 'The turn ended while it waited for a decision.'
-const messages: Record<WaitEnd, string> = { overtaken, stopped, abandoned }
-const sentences: Record<WaitingCall['rule'], string> = {
-  always: 'The tool is set so that a person agrees to each call.',
-  tainted:
-    'The tool needs the approval of a person, because this conversation holds text from documents, pages, tools or outsiders.',
-  browser: 'A person is needed in the browser.',
-}
-
-/** For the model. */
-const browserLost =
-  'The browser session has ended with its process while a person was asked to take it over, so what they did there is lost. Open the ' +
-  'page again and ask once more, or say that a person is needed.'
-
-function expiryOf({ session_id, tool, until }: Waiting): string {
-  return session_id === undefined
-    ? `Nobody decided on the call of ${tool} until ${until}, so it was not made and the answer ended there.`
-    : `Nobody took the browser over and handed it back until ${until}, so the answer ended there.`
+  throw new WaitEnded(error?.code ?? 'CONFLICT', error?.message ?? wordsOf.abandoned)
 }
 
 export const waitKey = (turnId: string) => `turn-wait:${turnId}`
@@ -354,9 +350,6 @@ export function shownWaiting({
 }: Waiting) {
   return shown.session_id === undefined ? { ...shown, approval_id } : shown
 }
-
-/** For the waiting call, in the stored answer. */
-export const waitsForPerson = 'This call waits for the approval of a person. It was not made yet.'
 
 /** Within the transaction that ends a turn which has waited. */
 export async function endAnswer(

@@ -87,11 +87,19 @@ export interface Ending {
   agentId: string
 }
 
+/** Within the transaction that ends them: ends turns of nodes that have waited for persons, by the keys of their runs. */
+export type AbandonTurns = (
+  ending: Pick<Ending, 'transaction' | 'outbox'>,
+  workflowId: string,
+  isOver: (key: string) => boolean,
+) => Promise<void>
+
 type EndChanges = { status: EndStatus } & Partial<Pick<ExecutionRow, 'output' | 'error'>>
 
 interface Dependencies {
   /** Called for each execution that ends, in the same transaction. */
   noteEnd(transaction: object, id: string): void
+  abandonTurns: AbandonTurns
   /** Has what need not be kept pruned soon. */
   pruneSoon(ending: Ending): Promise<void>
   clock: Clock
@@ -99,7 +107,7 @@ interface Dependencies {
 }
 
 /** Begins and ends executions, within transactions of the caller. */
-export function createLifecycle({ noteEnd, pruneSoon, clock, ids }: Dependencies) {
+export function createLifecycle({ noteEnd, abandonTurns, pruneSoon, clock, ids }: Dependencies) {
   /** For the caller, who has checked that the agent is active. */
   async function start(
     transaction: Database,
@@ -146,8 +154,10 @@ export function createLifecycle({ noteEnd, pruneSoon, clock, ids }: Dependencies
       if (changes.status === 'terminated') await outbox.cancel(jobOf(execution.id, 0).key)
       await outbox.emit(`workflow.${changes.status}`, { agent_id: agentId, ...payload })
     }
-    for (const workflow of new Set(ended.map(({ workflow_id }) => workflow_id)))
+    for (const workflow of new Set(ended.map(({ workflow_id }) => workflow_id))) {
+      await abandonTurns(ending, workflow, key => ended.some(({ id }) => key.startsWith(`${id}:`)))
       await startQueued(transaction, outbox, workflow)
+    }
     if (ended.length > 0) await pruneSoon(ending)
     return ended
   }

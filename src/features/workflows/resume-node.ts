@@ -11,11 +11,11 @@ import type { NodeResult } from './engine/plan.ts'
 import { awaitsDecision } from './engine/plan.ts'
 import { changeExecutions, findExecution } from './executions.repository.ts'
 import { jobOf } from './lifecycle.service.ts'
-import { decideNode, readResults } from './node-results.repository.ts'
+import { decideNode, readKeys, readResults } from './node-results.repository.ts'
 import { messageIdOf } from './nodes/chat.ts'
 import type { Decision } from './workflows.schema.ts'
 
-/** Until a node is looked for again that is about to wait, in milliseconds. */
+/** Until a node is looked at again that is about to wait, or to end, in milliseconds. */
 const startingMs = 300
 
 export interface DecidedNode extends Decision {
@@ -57,19 +57,18 @@ export function createChatDecided({ transact, abandon, clock }: Deciding): JobHa
     lane: 'timers',
     async run({ agent, payload }) {
       const [id = '', nodeId, path] = String(payload).split(':')
-      const isRunning = await transact(agent, async (transaction, outbox) => {
+      const isNode = (row: Pick<NodeResult, 'node_id' | 'path'>) =>
+        row.node_id === nodeId && row.path === path
+      const status = await transact(agent, async (transaction, outbox) => {
         const execution = await findExecution(transaction, id)
-        if (execution?.status !== 'running') return false
-        const rows = await readResults(transaction, id, 'waiting')
-        const node = rows.find(result => result.node_id === nodeId && result.path === path)
+        if (execution?.status !== 'running') return 'ended'
+        const node = (await readResults(transaction, id, 'waiting')).find(isNode)
         const at = timestamp(clock)
         if (node?.output) await goOn(transaction, outbox, id, node, { output: node.output, due_at: at })
-        return node === undefined
+        return node?.status ?? (await readKeys(transaction, id, 'running')).find(isNode)?.status ?? 'ended'
       })
-      const execution = await findExecution(agent.db, id)
-      if (execution?.status !== 'running') return await abandon(agent, messageIdOf(String(payload)))
-      // It has not begun to wait yet.
-      if (isRunning) throw new JobYields({ until: clock.now() + startingMs })
+      if (status === 'ended') return await abandon(agent, messageIdOf(String(payload)))
+      if (status === 'running') throw new JobYields({ until: clock.now() + startingMs })
     },
   }
 }

@@ -9,14 +9,14 @@ import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import { readGraph, upTo } from './engine/graph.ts'
 import type { NodeResult, Outcome } from './engine/plan.ts'
 import { awaitsDecision, awaitsPerson, keyOf, resultsOf } from './engine/plan.ts'
-import { runNode } from './engine/run-node.ts'
+import { runKey, runNode } from './engine/run-node.ts'
 import type { Ended, Pause } from './engine/run-segment.ts'
 import { completion, Overtaken, runSegment } from './engine/run-segment.ts'
 import { scopeOf } from './engine/scope.ts'
 import { rootsOf } from './execution-roots.ts'
 import type { ExecutionRow, Guard } from './executions.repository.ts'
 import { changeExecutions, claimExecution } from './executions.repository.ts'
-import type { Ending, ExecutionOptions, Lifecycle } from './lifecycle.service.ts'
+import type { AbandonTurns, Ending, ExecutionOptions, Lifecycle } from './lifecycle.service.ts'
 import { readResults, recordResults } from './node-results.repository.ts'
 import type { BrowserSessions } from './nodes/browser.ts'
 import type { NodeTypes } from './nodes/node-types.ts'
@@ -27,6 +27,7 @@ import { findVersion } from './workflows.repository.ts'
 interface Dependencies {
   transact: Transact<WorkflowEvents>
   lifecycle: Lifecycle
+  abandonTurns: AbandonTurns
   types: NodeTypes
   sessions: Pick<BrowserSessions, 'release'>
   agentSecrets: Pick<AgentSecrets, 'read'>
@@ -123,11 +124,36 @@ function idOf({ payload }: JobContext<AgentHandle>): string {
   return (payload as { executionId: string }).executionId
 }
 
+/** Stores results of nodes with what follows from them; false if the execution is not as it was claimed. */
+async function record(
+  { transact, abandonTurns, isExclusive }: Dependencies,
+  agent: AgentHandle,
+  execution: ExecutionRow,
+  rows: readonly NodeResult[],
+): Promise<boolean> {
+  const { id, workflow_id, depth } = execution
+  const asking = rows.filter(awaitsDecision)
+  const failed = rows
+    .filter(({ status }) => status === 'errored')
+    .map(row => runKey(id, row.node_id, row.path))
+  if (asking.length + failed.length === 0) return await recordResults(agent.db, execution, rows, isExclusive)
+  return await transact(agent, async (transaction, outbox) => {
+    if (!(await recordResults(transaction, execution, rows, isExclusive))) return false
+    const own = { agent_id: agent.agentId, workflow_id, execution_id: id }
+    const facts = { ...own, depth, cause: JSON.parse(execution.cause) as Cause }
+    await outbox.emit('approval.requested', ...asking.map(row => ({ ...facts, ...requestOf(row) })))
+    if (failed.length > 0)
+      await abandonTurns({ transaction, outbox }, workflow_id, key => failed.includes(key))
+    return true
+  })
+}
+
 async function runClaimed(
-  { transact, types, agentSecrets, clock, isExclusive }: Dependencies,
+  needs: Dependencies,
   { agent, signal, progressed, log }: JobContext<AgentHandle>,
   execution: ExecutionRow,
 ): Promise<Ended | Pause> {
+  const { types, agentSecrets, clock } = needs
   const { id, workflow_id: workflowId, version, depth } = execution
   const { pinned = {}, stop_after } = parseJson(execution.options) as ExecutionOptions
   const definition = await findVersion(agent.db, workflowId, version)
@@ -143,17 +169,7 @@ async function runClaimed(
     clock,
     signal,
     async record(rows) {
-      const asking = rows.filter(awaitsDecision)
-      const isRecorded =
-        asking.length === 0
-          ? await recordResults(agent.db, execution, rows, isExclusive)
-          : await transact(agent, async (transaction, outbox) => {
-              if (!(await recordResults(transaction, execution, rows, isExclusive))) return false
-              const own = { agent_id: agent.agentId, workflow_id: workflowId, execution_id: id }
-              const facts = { ...own, depth, cause: JSON.parse(execution.cause) as Cause }
-              await outbox.emit('approval.requested', ...asking.map(row => ({ ...facts, ...requestOf(row) })))
-              return true
-            })
+      const isRecorded = await record(needs, agent, execution, rows)
       if (isRecorded && rows.some(({ status }) => status !== 'running')) await progressed()
       return isRecorded
     },

@@ -10,11 +10,10 @@ import type { ExecutionsService } from './executions.service.ts'
 import { createExecutionsService } from './executions.service.ts'
 import { registerHookRoutes } from './hooks.routes.ts'
 import { createHooksService } from './hooks.service.ts'
-import type { Lifecycle } from './lifecycle.service.ts'
+import type { AbandonTurns, Lifecycle } from './lifecycle.service.ts'
 import { createLifecycle, executionJob } from './lifecycle.service.ts'
 import { createBrowserSessions } from './nodes/browser.ts'
-import type { ChatParts } from './nodes/chat.ts'
-import { chatDecidedJob } from './nodes/chat.ts'
+import { authorOf, chatDecidedJob } from './nodes/chat.ts'
 import { createNodeTypes } from './nodes/node-types.ts'
 import { createPruning, pruneJob } from './prune-executions.job.ts'
 import { createChatDecided } from './resume-node.ts'
@@ -36,7 +35,7 @@ export interface WorkflowsFeature extends Feature {
   executions: Pick<ExecutionsService, 'resume'>
 }
 
-interface Peers extends ChatParts, Pick<ChatFeature, 'abandon'> {
+interface Peers extends Pick<ChatFeature, 'answerOnce' | 'answerAlone' | 'abandon' | 'abandonAll'> {
   agents: AgentsService
   channels: ChannelsService
   browser: BrowserService
@@ -57,7 +56,9 @@ export function createWorkflows(
   const sessions = createBrowserSessions(peers.browser)
   const types = createNodeTypes({ ...infrastructure, ...peers, sessions })
   const pruning = createPruning({ kept: configuration.executionsKept, clock })
-  const lifecycle = createLifecycle({ noteEnd: ends.note, pruneSoon: pruning.soon, clock, ids })
+  const abandonTurns: AbandonTurns = (ending, workflowId, isOver) =>
+    peers.abandonAll(ending, authorOf(workflowId), ({ payload: key }) => isOver(String(key)))
+  const lifecycle = createLifecycle({ noteEnd: ends.note, abandonTurns, pruneSoon: pruning.soon, clock, ids })
   const definitions = { transact, lifecycle, types, agentSecrets, eventNames, clock, ids }
   const workflows = createWorkflowsService(definitions)
   const executions = createExecutionsService({ transact, lifecycle, types, statusOf, ends, clock })
@@ -78,13 +79,7 @@ export function createWorkflows(
     eventHandlers: { [subscriberKind]: createStartOnEvent(executions) },
     jobs: {
       [executionJob]: createRunExecution({
-        transact,
-        lifecycle,
-        types,
-        sessions,
-        agentSecrets,
-        clock,
-        isExclusive,
+        ...{ transact, lifecycle, abandonTurns, types, sessions, agentSecrets, clock, isExclusive },
       }),
       [pruneJob]: pruning.job,
       [chatDecidedJob]: createChatDecided({ ...infrastructure, ...peers }),

@@ -17,12 +17,13 @@ import type { Answering } from './answering.ts'
 import type { Question } from './question.ts'
 import type { QuestionInput, Questions } from './questions.ts'
 
-/** The job that answers: it is to end while the turn waits, and runs again when that is over. */
+/**
+ * The job that answers: it is to end while the turn waits, and runs again when that is over. A turn that has waited goes on with
+ * it after a failure, too, until it is abandoned.
+ */
 interface CallerJob {
   signal: AbortSignal
   resume: NewJob & { key: string }
-  /** It may run again after a failure, and abandons the message when it no longer does. */
-  abandons?: boolean
 }
 
 interface Dependencies {
@@ -49,7 +50,7 @@ export function createAnswerOnce({
     agentId: string,
     message: QuestionInput & { id: string },
     asker: Asker,
-    { signal, resume, abandons = false }: CallerJob,
+    { signal, resume }: CallerJob,
   ): Promise<ChatMessage> => {
     const { isStored, next, row } = await agentDatabases.use(agentId, async handle => {
       const { db } = handle
@@ -82,14 +83,14 @@ export function createAnswerOnce({
     const lasting = {
       async park(transaction, outbox, { call, state }) {
         const parked = {
-          row: { ...turn, lock_token: question.lock.token },
+          row: { ...turn, run, lock_token: question.lock.token },
           call,
           state: { recorded: state, deltas: 0 },
         }
         const timeout = question.approvalTimeout
         await waiting.park({ transaction, outbox }, agentId, { ...parked, timeout, resume })
       },
-      ...(row && { recording: waiting.recordingOf(question.agent, { ...row, run }, abandons) }),
+      ...(row && { recording: waiting.recordingOf(question.agent, { ...row, run }) }),
     } satisfies Pick<Question, 'park' | 'recording'>
     const answered = await answering.answer({ ...question, ...lasting }, signal).catch(async error => {
       // The end of the process aborts the job as well, which counts as no failure of it.

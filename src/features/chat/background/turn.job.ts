@@ -164,7 +164,7 @@ async function runTurnOnce(
     {
       ...question,
       recording: { ...recording, settle },
-      park: parkOf(needs, log, { ...row, lock_token: question.lock.token }, question),
+      park: parkOf(needs, log, { ...row, run, lock_token: question.lock.token }, question),
     },
     emit,
     ending,

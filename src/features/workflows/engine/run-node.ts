@@ -33,6 +33,10 @@ interface NodeRun extends BegunNode {
   log: Log
 }
 
+/** Names a run of a node. */
+export const runKey = (executionId: string, nodeId: string, path: string) =>
+  [executionId, nodeId, path].join(':')
+
 /** Runs a node once. Failures are results, unless the execution itself is aborted. */
 export async function runNode(run: NodeRun): Promise<NodeResult> {
   await turn()
@@ -109,10 +113,11 @@ async function runType(type: NodeType, run: NodeRun, templates: Templates): Prom
     templates,
     scope,
     execution,
-    key: [execution.id, place.node.id, place.path].join(':'),
+    key: runKey(execution.id, place.node.id, place.path),
     signal,
     log,
     now: clock.now(),
+    since: Date.parse(begun.started_at),
     resumed: begun.due_at === null ? undefined : parseJson(begun.output ?? '{}'),
   })
 }

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
-import { formSchema, isTurnWaiting, maxMessageLength } from '#features/chat/chat.feature.ts'
+import { formSchema, isTurnWaiting, maxMessageLength, pauseBehindTurn } from '#features/chat/chat.feature.ts'
 import { AppError, conflict, invalid } from '#platform/errors.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
 import { namesOf, splitTemplates } from '#platform/templates/resolve-templates.ts'
 import { defineNode, nodeData } from './node-type.ts'
 
@@ -26,15 +27,20 @@ const lockPauseMs = 500
 /** Until a turn is looked at again that waits for a person, in milliseconds: its decision has the node go on. */
 const waitingMs = 24 * 3_600_000
 
-export type ChatParts = Pick<ChatFeature, 'answerOnce' | 'answerAlone'>
+export interface ChatParts extends Pick<ChatFeature, 'answerOnce' | 'answerAlone'> {
+  transact: Transact
+}
 
 /** Id of the message that a run of a node sends, by the key of the run. */
 export function messageIdOf(key: string): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 26)
 }
 
+/** Of the messages that its nodes send. */
+export const authorOf = (workflowId: string) => `workflow:${workflowId}`
+
 /** Sends the agent a message: in a conversation, or on its own, and then only the output of it is kept. */
-export const createChat = ({ answerOnce, answerAlone }: ChatParts) =>
+export const createChat = ({ answerOnce, answerAlone, transact }: ChatParts) =>
   defineNode(schema, {
     literal: ['message', 'system_prompt', 'response_format'],
     show: async ({ message, system_prompt }, templates) => ({
@@ -42,7 +48,7 @@ export const createChat = ({ answerOnce, answerAlone }: ChatParts) =>
       ...(system_prompt !== undefined && { system_prompt: await templates.fill(system_prompt) }),
     }),
     timeoutSeconds: 300,
-    async run({ agent, data, templates, execution, key, now, signal }) {
+    async run({ agent, data, templates, execution, key, now, since, signal }) {
       const { message, system_prompt = '', model, tools = true, response_format, conversation_id } = data
       const content = await templates.fill(message)
       if (content.trim() === '') throw invalid('message', 'is empty')
@@ -63,16 +69,23 @@ export const createChat = ({ answerOnce, answerAlone }: ChatParts) =>
       const isOutsider = holdsForeignText(message + system_prompt)
       if (conversation_id === undefined)
         return { output: outputOf(await answerAlone(agent, { ...request, isOutsider }, signal)) }
-      const asker = { isOutsider, author: `workflow:${execution.workflowId}`, reach: 'all' as const }
+      const asker = { isOutsider, author: authorOf(execution.workflowId), reach: 'all' as const }
       const question = { ...request, id: messageIdOf(key), conversationId: conversation_id }
       const resume = { name: chatDecidedJob, payload: key, key: `chat:${key}` }
       const send = () => answerOnce(agent.agentId, question, asker, { signal, resume })
-      const assistantMessage = await onceUnlocked(send, signal).catch(error => {
-        if (!isTurnWaiting(error)) throw error
+      const answer = await onceUnlocked(send, signal).catch(async error => {
+        if (isTurnWaiting(error)) return now + waitingMs
+        if (!(error instanceof AppError) || error.code !== 'CONVERSATION_WAITING') throw error
+        const runAt = now + pauseBehindTurn(now - since)
+        await transact(agent, async (_, outbox) => {
+          await outbox.cancel(resume.key)
+          await outbox.add({ ...resume, runAt })
+        })
+        return Math.max(runAt, Date.parse(String(error.details?.until)))
       })
-      if (!assistantMessage) return { waitUntil: now + waitingMs, forApproval: undefined, isTurn: true }
-      if (assistantMessage.metadata?.stopped) throw conflict('The turn was stopped by a person.')
-      return { output: outputOf(assistantMessage) }
+      if (typeof answer === 'number') return { waitUntil: answer, forApproval: undefined, isTurn: true }
+      if (answer.metadata?.stopped) throw conflict('The turn was stopped by a person.')
+      return { output: outputOf(answer) }
     },
   })
 

@@ -73,6 +73,8 @@ export interface NodeContext<Data> extends Protected<Data> {
   log: Log
   /** Milliseconds since the epoch. */
   now: number
+  /** When its first attempt began, in the same. */
+  since: number
   /** Of a node that has waited: how it was resumed; empty if its time has come. */
   resumed?: { approved?: boolean; by?: string; data?: unknown } | undefined
 }
