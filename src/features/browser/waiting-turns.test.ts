@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openChannel } from '#test/support/cast-client.ts'
 import type { Question } from '#test/support/chat-model.ts'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
@@ -167,6 +168,28 @@ describe('a turn whose browser needs a person', () => {
     expect(await current(stage, path, conversationId)).toBeNull()
     return { session, last: events.at(-1) }
   }
+
+  it('waits as much longer as the person is given', async () => {
+    const begun = await begin(stage, { approval_timeout: 1200 })
+    const { path, agent, session, conversationId } = begun
+    const takeover = async () => {
+      const at = `${agent}/browser/${session}/takeover`
+      return (await stage.app.call<{ takeover_url: string; expires_at: string }>('GET', at)).body
+    }
+    const { takeover_url, expires_at: before } = await takeover()
+    const token = new URL(takeover_url).searchParams.get('token') ?? ''
+    const query = new URLSearchParams({ sessionId: session, token, client: '' })
+    await using person = await openChannel(url, `/v1/sessions/cast?${query}`)
+    await person.next(({ takeover }) => typeof takeover?.driver === 'string')
+    person.send({ type: 'extend', seconds: 600 })
+    await eventually(async () => {
+      const { expires_at } = await takeover()
+      expect(Date.parse(expires_at) - Date.parse(before)).toBe(600_000)
+      expect(await current(stage, path, conversationId)).toMatchObject({ waiting: { until: expires_at } })
+    })
+    await handBack(begun)
+    await begun.read()
+  })
 
   it('also waits for a person who has taken it over', async () => {
     const begun = await begin(stage)

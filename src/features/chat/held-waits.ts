@@ -9,8 +9,10 @@ import type { Settled, WaitingTurns } from './waiting.service.ts'
 /** Until it is looked again whether the turn still waits, in milliseconds: any process may end the wait. */
 const lookMs = 1_000
 
+const late = 'more time of a person could not be stored'
+
 interface Dependencies {
-  waiting: Pick<WaitingTurns, 'settle'>
+  waiting: Pick<WaitingTurns, 'settle' | 'prolong'>
   running: Pick<Running, 'run'>
   /** Aborted when the service stops. */
   stopping: AbortSignal
@@ -34,16 +36,20 @@ export function createHeldWaits({ waiting, running, stopping, agentDatabases, lo
   return async (isParked: boolean, { agentId, turnId, callId, wait }: HeldCall): Promise<void> => {
     const agent = isParked ? await agentDatabases.acquire(agentId).catch(() => undefined) : undefined
     if (agent === undefined) {
-      await wait.result(AbortSignal.abort()).catch(() => {})
+      await wait.result(AbortSignal.abort(), () => {}).catch(() => {})
       return
     }
     const work = async (ending: AbortController) => {
       const look = async () => {
         if ((await findStanding(agent.db, turnId))?.status !== 'waiting') ending.abort()
       }
+      const prolonged = (until: number) =>
+        void waiting
+          .prolong(agent, turnId, callId, until)
+          .catch(error => log.error({ err: error, turnId }, late))
       const looking = setInterval(() => void look().catch(() => {}), lookMs).unref()
       try {
-        const settled = await wait.result(ending.signal).then(result => ({ result }), failureOf)
+        const settled = await wait.result(ending.signal, prolonged).then(result => ({ result }), failureOf)
         if (!ending.signal.aborted) await waiting.settle(agent, turnId, callId, settled)
       } finally {
         clearInterval(looking)

@@ -261,6 +261,17 @@ export function createWaiting(needs: Dependencies) {
       await (settled === 'expired' ? expire(change, row) : resume(change, row, settled))
     })
 
+  /** Has a call in a browser wait for longer; does nothing if it no longer waits, or waits as long already. */
+  const prolong = (agent: AgentHandle, turnId: string, callId: string, end: number): Promise<void> =>
+    transact(agent, async (transaction, outbox) => {
+      const row = await findTurn(transaction, turnId)
+      const held = row?.status === 'waiting' ? waitingOf(row) : undefined
+      if (held?.approval_id !== callId || Date.parse(held.until) >= end) return
+      const waiting = { ...held, until: new Date(end).toISOString() }
+      const isMoved = await moveTurn(transaction, turnId, ['waiting'], { waiting: JSON.stringify(waiting) })
+      if (isMoved) await again(outbox, jobOf(turnId, lookAt(waiting, clock)))
+    })
+
   /** False for a turn that waits for approval, and at the end of the time. Throws JobYields while there is a browser. */
   async function isBrowserLost(agent: AgentHandle, waiting: Waiting): Promise<boolean> {
     const { session_id, until } = waiting
@@ -273,7 +284,7 @@ export function createWaiting(needs: Dependencies) {
     ...parking,
     ...ends,
 
-    settle,
+    ...{ settle, prolong },
 
     /** Ends the turn of a message that was decided on where what asked it is gone. */
     abandon: (agent: AgentHandle, messageId: string): Promise<void> =>

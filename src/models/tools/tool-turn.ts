@@ -38,8 +38,9 @@ export interface PersonWait {
   /**
    * The result of the call, once the person is done; to be called once, in this process. An abort withdraws the request.
    * Throws APPROVAL_EXPIRED if no person came in time.
+   * @param prolonged called with the new end, in milliseconds since the epoch, whenever the person has more time
    */
-  result(signal: AbortSignal): Promise<string>
+  result(signal: AbortSignal, prolonged: (until: number) => void): Promise<string>
 }
 
 /** Thrown by a call whose turn is to be parked meanwhile. */

@@ -1,13 +1,14 @@
 import { Type } from 'typebox'
 import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
-import type { ToolTurn } from '#models/tools/tool-turn.ts'
+import type { PersonWait, ToolTurn } from '#models/tools/tool-turn.ts'
 import { CallWaits } from '#models/tools/tool-turn.ts'
 import { AppError } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { orAborted } from '../actions/within.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
 import type { Ending, Takeover } from '../sessions/takeover.ts'
+import { whileProlonged } from '../takeovers/prolonged.ts'
 import type { Takeovers } from '../takeovers/takeovers.service.ts'
 
 interface Dependencies {
@@ -81,8 +82,10 @@ function createRequests({ takeovers, keep, read }: Dependencies, agent: AgentHan
   async function park(session: BrowserSession, reason: string): Promise<CallWaits> {
     const takeover = session.takeover ? undefined : await request(session, reason)
     isParked = true
-    const result = (signal: AbortSignal) =>
-      takeover ? answered(session, takeover, signal) : ask(session, reason, signal)
+    const result: PersonWait['result'] = (signal, prolonged) =>
+      whileProlonged(session, prolonged, () =>
+        takeover ? answered(session, takeover, signal) : ask(session, reason, signal),
+      )
     return new CallWaits({ session_id: session.id, reason, result })
   }
 

@@ -2,7 +2,7 @@ import type { Static, TObject } from 'typebox'
 import { Type } from 'typebox'
 import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
-import type { ToolTurn } from '#models/tools/tool-turn.ts'
+import type { PersonWait, ToolTurn } from '#models/tools/tool-turn.ts'
 import { CallWaits } from '#models/tools/tool-turn.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { ActionInput, ActionResult } from '../actions/actions.schema.ts'
@@ -10,6 +10,7 @@ import type { ActionsService } from '../actions/actions.service.ts'
 import type { BrowserService } from '../browser.service.ts'
 import { hiddenValue } from '../secrets/mask.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
+import { whileProlonged } from '../takeovers/prolonged.ts'
 import type { Takeovers } from '../takeovers/takeovers.service.ts'
 import { createAskPerson } from './ask-person.ts'
 import { describeResult } from './describe-result.ts'
@@ -138,9 +139,11 @@ export function createBrowserTools({ browser, actions, takeovers, settingsOf }: 
     const holder = `conversation:${turn.conversationId}${turn.isOutsider ? ':guest' : ''}`
     const profile = turn.isOutsider ? undefined : settings.browser_profile
     async function run(input: ActionInput, signal: AbortSignal): Promise<string> {
-      const { id, takeover } = await browser.keep(agent, holder, profile)
+      const session = await browser.keep(agent, holder, profile)
+      const { id, takeover } = session
       if (takeover === undefined || turn?.waitSeconds === undefined) return await perform(input, signal)
-      const result = (waiting: AbortSignal) => perform(input, waiting)
+      const result: PersonWait['result'] = (waiting, prolonged) =>
+        whileProlonged(session, prolonged, () => perform(input, waiting))
       throw new CallWaits({ session_id: id, reason: takeover.reason, result })
     }
 
