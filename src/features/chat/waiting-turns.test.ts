@@ -71,6 +71,15 @@ async function waiting(path: string, conversationId: string) {
   return { id: turn?.id ?? '', call: turn?.waiting?.approval_id ?? '', ...turn?.waiting }
 }
 
+/** Until the job of a turn of the agent is to run again, from its beginning, in milliseconds. */
+async function pauseOf(agent: string): Promise<number> {
+  const job = await stage.app.service.infrastructure.agentDatabases.use(
+    agent.split('/').at(-1) ?? '',
+    ({ db }) => db.selectFrom('outbox').selectAll().where('name', '=', 'turn').executeTakeFirst(),
+  )
+  return Date.parse(job?.run_at ?? '') - Date.parse(job?.created_at ?? '')
+}
+
 const decide = (path: string, call: string, approved: boolean) =>
   stage.app.call('POST', `${path}/approvals/${call}`, { body: { approved } })
 
@@ -217,11 +226,7 @@ describe('a turn whose call needs approval', () => {
     const queued = { content: 'Next', conversationId, on_busy: 'queue', autoRag: false, background: true }
     await stage.send(path, queued)
     await eventually(async () => {
-      const agentId = agent.split('/').at(-1) ?? ''
-      const job = await stage.app.service.infrastructure.agentDatabases.use(agentId, ({ db }) =>
-        db.selectFrom('outbox').selectAll().where('name', '=', 'turn').executeTakeFirst(),
-      )
-      const pause = Date.parse(job?.run_at ?? '') - Date.parse(job?.created_at ?? '')
+      const pause = await pauseOf(agent)
       expect(pause).toBeGreaterThan(20_000)
       expect(pause).toBeLessThan((Date.parse(until ?? '') - Date.now()) / 2)
     })
@@ -300,6 +305,8 @@ describe('a turn without a caller', () => {
     const { id: turnId } = await waiting(path, id)
     const queued = { content: 'Next', conversationId: id, on_busy: 'queue', autoRag: false, background: true }
     await stage.send(path, queued)
+    // One that is looked at right now would miss the end, and be looked at again later.
+    await eventually(async () => expect(await pauseOf(agent)).toBeGreaterThan(20_000))
     await stage.app.call('POST', `${path}/turns/${turnId}/stop`)
     await eventually(async () =>
       expect((await stage.messages(path)).at(-1)).toMatchObject({ content: usualAnswer }),
