@@ -3,6 +3,7 @@ import { errorRow, limitRow, row } from '#test/spec/row.ts'
 import { heldStream } from '#test/support/chat-model.ts'
 import type { ChatStage, MessageList } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
+import { png } from '#test/support/images.ts'
 import { formOf } from '#test/support/upload.ts'
 import { insertMessage } from './messages.repository.ts'
 
@@ -300,7 +301,7 @@ describe(`deleting a message ${row('DELETE /api/agents/{id}/chat/messages/{messa
   it('or one of its files is 409 while its conversation is being answered', async () => {
     const path = await stage.makeChat()
     const conversationId = await talk(path, numbers(1))
-    const form = await formOf([['file', new File(['Tides'], 'tides.txt')]])
+    const form = await formOf([['file', new File([new Uint8Array(png())], 'tides.png')]])
     const { body: file } = await app.call<{ id: string }>('POST', `${path}/files`, form)
     await stage.send(path, { content: 'Look', conversationId, attachments: [{ id: file.id }] })
     const [id] = idsOf(await read(path))
