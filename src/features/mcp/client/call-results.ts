@@ -5,7 +5,7 @@ import { markNumber, parseJson, replaceNumbers } from '#platform/exact-json.ts'
  * for one member that its schemas do not know, although the call was made. It gets an empty result that names the call.
  */
 export function createCallResults() {
-  const open = new Set<string>()
+  const open = new Map<string, AbortController>()
   const results = new Map<string, unknown>()
 
   function without(message: Record<string, unknown>): object | undefined {
@@ -18,11 +18,21 @@ export function createCallResults() {
     return { jsonrpc: '2.0', id: Number(id), ...answer }
   }
 
+  function cancel(key: string): void {
+    open.get(key)?.abort()
+    open.delete(key)
+    results.delete(key)
+  }
+
   return {
-    /** To be called with each request, before it is sent. */
-    sent(body: unknown): void {
-      const { id, method } = typeof body === 'string' ? JSON.parse(body) : {}
-      if (method === 'tools/call') open.add(String(id))
+    /** To be called with each request, before it is sent. Returns what ends its exchange: the library leaves those of cancelled calls open. */
+    sent(body: unknown): AbortSignal | undefined {
+      const { id, method, params } = typeof body === 'string' ? JSON.parse(body) : {}
+      if (method === 'notifications/cancelled') cancel(String(params?.requestId))
+      if (method !== 'tools/call') return undefined
+      const call = new AbortController()
+      open.set(String(id), call)
+      return call.signal
     },
     /** The message for the library; numbers that a double would change are marked. */
     read(json: string): string {

@@ -61,10 +61,11 @@ export function createServerFetch(needs: Dependencies) {
       throw new UselessAnswer(server.url.host, 'it names another server to go on with, which is not followed')
     const headers = new Headers(init.headers)
     if (server.token !== undefined) headers.set('authorization', `Bearer ${server.token}`)
-    const signals = init.signal ? [signal, init.signal] : [signal]
+    const signals = [signal, init.signal, results.sent(init.body)].filter(one => one != null)
     const request = { ...init, headers, redirect: 'manual' as const, signal: AbortSignal.any(signals) }
-    results.sent(init.body)
-    const response = await needs.outboundFetch(address, request)
+    const response = await needs.outboundFetch(address, request).catch(error => {
+      throw request.signal.aborted ? request.signal.reason : error
+    })
     if (response.status === 401 || response.status === 403) observations.refusal = refusalOf(response)
     return bounded(response, request.signal, requestIdOf(init))
   }
@@ -81,7 +82,7 @@ export function createServerFetch(needs: Dependencies) {
       const lastWords = (end: StreamEnd, isResumable: boolean) => {
         // Ending it ourselves is not a failure.
         if (end !== 'ended' && !ended.aborted) observations.trouble = streamFailure(host, end)
-        return requestId === undefined || (isResumable && end !== 'too large')
+        return requestId === undefined || (isResumable && end !== 'too large' && !ended.aborted)
           ? undefined
           : errorEvent(requestId, streamFailure(host, end).message)
       }
