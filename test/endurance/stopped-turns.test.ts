@@ -182,6 +182,10 @@ const works: Record<string, () => Work | Promise<Work>> = {
     call('browse_url', { url: outside.url })
     return calling
   },
+  'a browser that loads a page'() {
+    call('browser_navigate', { url: outside.url })
+    return calling
+  },
   'a browser that waits for a person'() {
     call('browser_ask_person', { reason: 'Sign in' })
     return {

@@ -126,6 +126,8 @@ export class Actor {
       return error instanceof Overdue ? { kind: 'late', ...reached } : { kind: 'failed', error }
     } finally {
       follow?.end()
+      // Otherwise the browser would go on loading for a caller who has gone.
+      if (signal.aborted && follow !== undefined) void reached.tab?.cdp.send('Page.stopLoading').catch(noted)
     }
   }
 
