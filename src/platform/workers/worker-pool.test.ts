@@ -128,6 +128,15 @@ test('the time-out counts from the start of the task, not from its queueing', as
   expect(await second).toBe(4)
 })
 
+test('the time-out does not count the loading of the module', async () => {
+  const timeoutMs = 1_000
+  const path = join(folder, 'slow.mjs')
+  const wait = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${timeoutMs + 200})`
+  writeFileSync(path, `${wait}\nexport const double = number => number * 2`)
+  const slow = { ...task('double', 3, { timeoutMs }), file: pathToFileURL(path) }
+  expect(await open().run<number>(slow)).toBe(6)
+})
+
 test('a thread that hoards objects is killed, and the pool goes on', async () => {
   const { run } = open({ memoryLimitMb: 64 })
   await expect(run(task('hoardObjects'))).rejects.toThrow(WorkerCrashed)

@@ -1,8 +1,10 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { MessagePort, Worker } from 'node:worker_threads'
+import { MessageChannel } from 'node:worker_threads'
 import type { Piscina } from 'piscina'
 import { AppError, fromThread } from '../errors.ts'
 import type { Log } from '../logging/log.ts'
+import type { ThreadTask } from './run-task.ts'
 import { createSlots } from './slots.ts'
 
 /** A call of an exported function in a thread of the pool. */
@@ -17,7 +19,7 @@ export interface WorkerTask {
   transfer?: readonly (MessagePort | ArrayBuffer)[]
   /** Aborting kills the task, wherever it stands. */
   signal?: AbortSignal
-  /** Milliseconds from the task's start (not from its queueing) until it is killed. */
+  /** Milliseconds from the call of the function until it is killed. */
   timeoutMs?: number
 }
 
@@ -69,8 +71,11 @@ export class WorkerCrashed extends Error {
  */
 const defaultMaxThreads = 2
 const defaultTimeoutMs = 60_000
+/** Until a thread has begun and has loaded the module of its task, in milliseconds: on a busy machine longer than the task itself may take. */
+const loadMs = 60_000
 const defaultMemoryLimitMb = 512
 const memoryCheckMs = 100
+const filename = new URL('./run-task.ts', import.meta.url).href
 const bytesPerMb = 1024 * 1024
 
 /**
@@ -128,26 +133,18 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   }
 
   async function runInThread<Result>(task: WorkerTask): Promise<Result> {
-    const timeoutMs = task.timeoutMs ?? defaultTimeoutMs
+    const { file, name, argument, transfer = [], timeoutMs = defaultTimeoutMs } = task
     opened ??= open()
     const pool = await opened
-    const timeout = AbortSignal.timeout(timeoutMs)
-    const signal = AbortSignal.any([
-      timeout,
-      closing.signal,
-      ...(task.signal === undefined ? [] : [task.signal]),
-    ])
+    const { signal, loaded, clear } = timeOutOf(timeoutMs, [closing.signal, task.signal])
     try {
-      return await pool.run(task.argument, {
-        filename: task.file.href,
-        name: task.name,
-        signal,
-        transferList: [...(task.transfer ?? [])],
-      })
+      const given: ThreadTask = { file: file.href, name, argument, loaded }
+      return await pool.run(given, { filename, signal, transferList: [...transfer, loaded] })
     } catch (error) {
-      if (signal.aborted)
-        throw signal.reason === timeout.reason ? new WorkerTimeout(timeoutMs) : signal.reason
+      if (signal.aborted) throw signal.reason
       throw isDeath(error) ? new WorkerCrashed(error) : fromThread(error)
+    } finally {
+      clear()
     }
   }
 
@@ -164,6 +161,26 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   }
 }
 
+/** A signal that aborts with others, and with `WorkerTimeout` so many milliseconds after the message to `loaded`. */
+function timeOutOf(timeoutMs: number, others: readonly (AbortSignal | undefined)[]) {
+  const timeout = new AbortController()
+  const { port1, port2: loaded } = new MessageChannel()
+  const start = (ms: number) => setTimeout(() => timeout.abort(new WorkerTimeout(timeoutMs)), ms)
+  let timer = start(loadMs)
+  port1.once('message', () => {
+    clearTimeout(timer)
+    timer = start(timeoutMs)
+  })
+  return {
+    signal: AbortSignal.any([timeout.signal, ...others.filter(signal => signal !== undefined)]),
+    loaded,
+    clear() {
+      clearTimeout(timer)
+      port1.close()
+    },
+  }
+}
+
 /** On other systems it would set the niceness of the whole process, or mean something else. */
 function nicenessOfThreads(): number {
   return process.platform === 'linux' ? backgroundNiceness : 0
@@ -176,7 +193,7 @@ function hardLimitMb(memoryLimitMb: number): number {
 
 async function killWhenTooLarge(thread: Worker, limit: number, log: Log): Promise<void> {
   for (;;) {
-    await setTimeout(memoryCheckMs, undefined, { ref: false })
+    await pause(memoryCheckMs, undefined, { ref: false })
     const heap = await thread.getHeapStatistics().catch(() => undefined)
     if (heap === undefined) return
     const held = heap.used_heap_size + heap.external_memory
