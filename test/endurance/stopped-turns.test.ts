@@ -1,5 +1,8 @@
 /** What is left of turns that were stopped: no connection, no thread, no process, no lease, nobody who is asked for. */
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -27,12 +30,32 @@ const begunTicks = 20
 
 let model: ChatModel
 let outside: ModelServer
+/** Does not answer. */
+let silent: Awaited<ReturnType<typeof startSilent>>
 let server: ServerProcess
 /** Threads and processes that the server had when it had nothing done yet. */
 let others: ReadonlySet<string>
 let dataDirectory: string
 /** Requests to the outside that were begun and not ended. */
 let open = 0
+
+async function startSilent() {
+  const server = createServer((_request, response) => {
+    open += 1
+    response.once('close', () => {
+      open -= 1
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
 
 /** Ends when the service ends its connection. */
 function hanging() {
@@ -48,6 +71,7 @@ beforeAll(async () => {
   dataDirectory = temporaryDirectory(afterAll)
   model = await startChatModel()
   outside = await startModelServer(hanging)
+  silent = await startSilent()
   const environment = { ...model.environment, OUTBOUND_ALLOW: '127.0.0.1', CHAT_MAX_ITERATIONS: '2' }
   server = await startServerProcess({ dataDirectory, environment })
   others = new Set(processorTimes().keys())
@@ -63,6 +87,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
   await outside[Symbol.asyncDispose]()
+  silent.close()
   await model[Symbol.asyncDispose]()
 })
 
@@ -182,8 +207,8 @@ const works: Record<string, () => Work | Promise<Work>> = {
     call('browse_url', { url: outside.url })
     return calling
   },
-  'a browser that loads a page'() {
-    call('browser_navigate', { url: outside.url })
+  'a browser that waits for a page'() {
+    call('browser_navigate', { url: silent.url })
     return calling
   },
   'a browser that waits for a person'() {
