@@ -1,7 +1,7 @@
 /** The chat of the console, in the real browser on the real service with a model server behind it. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { putMessage } from '#features/chat/messages.repository.ts'
+import { putMessage } from '#features/chat/rows/messages.repository.ts'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'

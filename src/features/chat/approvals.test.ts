@@ -6,9 +6,9 @@ import { setChatStage } from '#test/support/chat-stage.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
-import { putApprovals } from './approvals.repository.ts'
 import type { Approval } from './approvals.schema.ts'
-import { putMessage } from './messages.repository.ts'
+import { putApprovals } from './rows/approvals.repository.ts'
+import { putMessage } from './rows/messages.repository.ts'
 
 let stage: ChatStage
 

@@ -8,6 +8,7 @@ import { eventually } from '#test/support/eventually.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { readTurn } from '#test/support/turn-reader.ts'
 import { TurnLog } from './background/turn-log.ts'
+import { appendEvents, changeInRun } from './rows/turns.repository.ts'
 
 interface Accepted {
   userMessage: { id: string; conversationId: string; content: string }
@@ -164,8 +165,10 @@ describe(`a turn in the background ${row('POST /api/agents/{id}/chat')}`, () => 
       log.add({ type: 'content_delta', delta: 'Lost.', index: 0 })
       await log.settle()
       turn.run = 0
-      const end = { content: 'Whole.', ended_at: new Date().toISOString(), question: '{}' }
-      await log.end(db, { type: 'error', message: 'M', code: 'CONFLICT' }, end)
+      const ended = { status: 'ended', state: null, ended_at: new Date().toISOString(), question: '{}' }
+      await changeInRun(db, turn, ended)
+      const { events, after } = log.lastEvents({ type: 'error', message: 'M', code: 'CONFLICT' }, 'Whole.')
+      await appendEvents(db, turn.id, events, after)
     })
     held.open()
     expect((await read(body)).events).toMatchObject([

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { openEmbeddedStorage } from '#test/support/embedded-storage.ts'
-import { readBounded } from './bounded-window.ts'
-import { insertConversation } from './conversations.repository.ts'
-import { insertMessage } from './messages.repository.ts'
+import { readBounded } from './conversations/bounded-window.ts'
+import { insertConversation } from './rows/conversations.repository.ts'
+import { insertMessage } from './rows/messages.repository.ts'
 
 const createdAt = '2026-01-01T00:00:00.000Z'
 

@@ -16,7 +16,7 @@ import type { Question } from './answering/question.ts'
 import type { Questions } from './answering/questions.ts'
 import type { Comment } from './answering/stream-answer.ts'
 import { streamAnswer } from './answering/stream-answer.ts'
-import type { BackgroundTurns } from './background/background-turns.ts'
+import type { BackgroundTurns } from './background/accept-turn.ts'
 import type { TurnEvents } from './background/turn-events.ts'
 import type { NewMessage, TurnOptions } from './chat.schema.ts'
 import {

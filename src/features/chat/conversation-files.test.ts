@@ -4,7 +4,7 @@ import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import type { Conversation } from './chat.schema.ts'
-import type { ConversationFile } from './conversation-file.schema.ts'
+import type { ConversationFile } from './conversations/transfer/conversation-file.schema.ts'
 
 let stage: ChatStage
 /** A conversation with tools, reasoning, a failed call and digits that no double holds. */

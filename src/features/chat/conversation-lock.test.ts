@@ -7,9 +7,9 @@ import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { createAnswerStore } from './answering/answer-store.ts'
 import type { Question } from './answering/question.ts'
 import type { ChatMessage } from './chat.schema.ts'
-import { createConversationLock } from './conversation-lock.ts'
-import { insertConversation } from './conversations.repository.ts'
-import { findMessage, insertMessage } from './messages.repository.ts'
+import { createConversationLock } from './conversations/conversation-lock.ts'
+import { insertConversation } from './rows/conversations.repository.ts'
+import { findMessage, insertMessage } from './rows/messages.repository.ts'
 
 const time = '2026-01-01T00:00:00.000Z'
 const leaseMs = 45_000

@@ -5,7 +5,7 @@ import type { ChatStage, MessageList } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
 import { png } from '#test/support/images.ts'
 import { formOf } from '#test/support/upload.ts'
-import { insertMessage } from './messages.repository.ts'
+import { insertMessage } from './rows/messages.repository.ts'
 
 let stage: ChatStage
 let app: ChatStage['app']

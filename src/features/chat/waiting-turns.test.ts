@@ -11,7 +11,7 @@ import type { ModelServer } from '#test/support/model-server.ts'
 import { openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
 import { readTurn } from '#test/support/turn-reader.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
-import { findTurn, putWaiting } from './turn-rows.repository.ts'
+import { findTurn, putWaiting } from './rows/turns.repository.ts'
 
 interface Turn {
   id: string

@@ -4,13 +4,12 @@ import type { Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from '../chat.events.ts'
-import type { ChatMessage } from '../chat.schema.ts'
-import type { Lock } from '../conversation-lock.repository.ts'
-import type { StoredMessage } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
-import type { TurnStep } from '../turn/prompt.ts'
+import type { Lock } from '../rows/conversation-lock.repository.ts'
+import type { StoredMessage } from '../rows/messages.repository.ts'
 import type { TurnEvent, WaitingCall } from '../turn/turn.ts'
-import type { PlannedOutcome, PlannedState, Recording } from './turn-planner.ts'
+import type { PlannedState, RecordedEnd, RecordedTurn, Recording } from '../waiting/recorded-turn.ts'
+import type { PlannedOutcome } from './turn-planner.ts'
 
 /** A question that was accepted and stored, and whose conversation is locked for it. */
 export interface Question {
@@ -48,21 +47,4 @@ export interface Question {
 interface ParkedTurn {
   call: WaitingCall
   state: RecordedTurn
-}
-
-export interface RecordedEnd extends Recording<RecordedTurn> {
-  /** Called when nothing more will be emitted, before the end is stored. */
-  settle(): Promise<void>
-  /** Within the transaction that stores the end. */
-  end(
-    transaction: Kysely<AgentTables>,
-    outbox: Outbox<ChatEvents>,
-    answered: { assistantMessage: ChatMessage | undefined; error: AppError | undefined },
-  ): Promise<void>
-}
-
-/** A turn at rest, as JSON can hold it. */
-export interface RecordedTurn extends PlannedState {
-  /** Of the answer. */
-  steps: readonly TurnStep[]
 }

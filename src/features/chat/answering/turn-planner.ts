@@ -18,15 +18,15 @@ import type { Log } from '#platform/logging/log.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { readBounded } from '../bounded-window.ts'
 import type { ChatMessage, ReadPage } from '../chat.schema.ts'
+import { readBounded } from '../conversations/bounded-window.ts'
 import type { ConversationDocuments, OpenDocuments } from '../files/conversation-documents.ts'
 import { noDocuments } from '../files/conversation-documents.ts'
 import type { Form } from '../form/form.ts'
 import { formOf } from '../form/form.ts'
 import type { ResponseFormat } from '../form/response-format.ts'
-import type { StoredMessage } from '../messages.repository.ts'
 import type { Asker } from '../reach.ts'
+import type { StoredMessage } from '../rows/messages.repository.ts'
 import { promptCharacters, sizeOf } from '../turn/context-budget.ts'
 import { fitTools } from '../turn/fit-tools.ts'
 import { buildPrompt, buildSentPrompt, documentsMessages, passagesText } from '../turn/prompt.ts'
@@ -35,6 +35,7 @@ import { runTurn } from '../turn/run-turn.ts'
 import { seenCharacters } from '../turn/truncate-result.ts'
 import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
 import type { TurnState } from '../turn/turn-state.ts'
+import type { PlannedState, Recording } from '../waiting/recorded-turn.ts'
 import { createCitedList, createPageList } from './page-list.ts'
 import { readImages } from './read-images.ts'
 
@@ -52,26 +53,6 @@ export interface TurnPlan {
     signal: AbortSignal,
     recording?: Recording<PlannedState>,
   ): Promise<PlannedOutcome>
-}
-
-/** A turn that can go on after its process has ended. */
-export interface Recording<State> {
-  /** Where it goes on; it begins without. */
-  from?: State | undefined
-  /** See `TurnInput.record`. */
-  record?: ((state: State) => Promise<void>) | undefined
-  /** Whether it waits for decisions on calls. */
-  parks?: boolean
-}
-
-/** As JSON can hold it. */
-export interface PlannedState extends Pick<PlannedOutcome, 'pages'> {
-  turn: TurnState
-  /** Those that automatic retrieval has found, which are not searched for again. */
-  found: FoundPassage[]
-  cited: CitedPassage[]
-  /** What it has cost; see `Meter`. */
-  spent?: number | undefined
 }
 
 export interface PlannedOutcome extends TurnOutcome {

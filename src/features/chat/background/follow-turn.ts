@@ -4,8 +4,8 @@ import { AppError } from '#platform/errors.ts'
 import { keepAliveMs } from '#platform/http/responses/sse.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { eventsChange } from '../chat.events.ts'
+import { batchesAtOnce, hasEnded, readEvents } from '../rows/turns.repository.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
-import { batchesAtOnce, hasEnded, readEvents } from '../turn-rows.repository.ts'
 
 /** How long a reader waits to look by itself, in milliseconds: at first, and at most. */
 const lookMs = { first: 1_000, most: 4_000 }

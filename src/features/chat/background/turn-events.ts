@@ -4,10 +4,10 @@ import { invalid, required } from '#platform/errors.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import { sendEvents } from '#platform/http/responses/sse.ts'
 import { completion } from '../answering/stream-answer.ts'
-import { findMessage } from '../messages.repository.ts'
 import { sightOf } from '../reach.ts'
+import { findMessage } from '../rows/messages.repository.ts'
+import { findStanding, readEvents } from '../rows/turns.repository.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
-import { findStanding, readEvents } from '../turn-rows.repository.ts'
 import { followTurn } from './follow-turn.ts'
 
 interface Dependencies {

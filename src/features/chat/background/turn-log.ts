@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentTables } from '#storage/tables.ts'
+import { appendEvents, appendInRun, changeInRun, insertEvents } from '../rows/turns.repository.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
-import { appendInRun, changeInRun, insertEvents } from '../turn-rows.repository.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -25,12 +25,6 @@ interface Dependencies {
   onWritten(): void
   /** What can't be written, or no longer counts: another process runs the turn. */
   onLost(error: unknown): void
-}
-
-interface TurnEnding {
-  content: string | undefined
-  ended_at: string
-  question: string
 }
 
 /** The events of one run of a turn, as its readers get them. Adjacent deltas become one. */
@@ -73,22 +67,19 @@ export class TurnLog {
     return this.#write({ state: stateOf(this.#deltas) })
   }
 
-  /** Writes all that was added; then nothing more is written but by `end`. */
+  /** Writes all that was added; then nothing more is written. */
   async settle(): Promise<void> {
     await this.#write().catch(() => {})
     this.#unschedule()
   }
 
-  /** Within a transaction: the last event, and the content that the readers should have by then. */
-  async end(transaction: Database, event: StreamEvent, { content, ...changes }: TurnEnding): Promise<void> {
-    if (!(await changeInRun(transaction, this.#needs.turn, { ...changes, status: 'ended', state: null })))
-      return
+  /** The last event, and the content that the readers should have by then; behind all that was written. */
+  lastEvents(event: StreamEvent, content: string | undefined) {
     const isComplete = content === undefined || !this.#isFull
     const events: StreamEvent[] = isComplete
       ? [event]
       : [{ type: 'content_replaced', content }, shortened(event)]
-    const last = this.#last + events.length
-    await insertEvents(transaction, { turn_id: this.#needs.turn.id, last, events: linesOf(events) })
+    return { events, after: this.#last }
   }
 
   /** The index of the next delta. */
@@ -97,9 +88,8 @@ export class TurnLog {
   }
 
   /** Within a transaction, once all else is written. */
-  async append(transaction: Database, event: StreamEvent): Promise<void> {
-    const last = this.#last + 1
-    await insertEvents(transaction, { turn_id: this.#needs.turn.id, last, events: linesOf([event]) })
+  append(transaction: Database, event: StreamEvent): Promise<void> {
+    return appendEvents(transaction, this.#needs.turn.id, [event], this.#last)
   }
 
   #schedule(): void {

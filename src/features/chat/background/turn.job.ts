@@ -11,20 +11,15 @@ import { JobAborted, JobYields } from '#platform/jobs/jobs.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Answering } from '../answering/answering.ts'
-import type { Question, RecordedEnd } from '../answering/question.ts'
+import type { Question } from '../answering/question.ts'
 import type { Questions } from '../answering/questions.ts'
-import { TurnStopped } from '../answering/running.ts'
 import { completion, startOf } from '../answering/stream-answer.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import { eventsChange } from '../chat.events.ts'
-import type { ConversationLock } from '../conversation-lock.ts'
-import { findMessage } from '../messages.repository.ts'
+import type { ConversationLock } from '../conversations/conversation-lock.ts'
 import type { Asker } from '../reach.ts'
-import type { StoredState } from '../stored-turn.ts'
-import { endedQuestion, keptMs, removeLater, turnJob, turnJobName } from '../stored-turn.ts'
-import type { StreamEvent } from '../stream-events.schema.ts'
-import type { TurnEvent } from '../turn/turn.ts'
-import type { TurnRow } from '../turn-rows.repository.ts'
+import { findMessage } from '../rows/messages.repository.ts'
+import type { TurnRow } from '../rows/turns.repository.ts'
 import {
   beginRun,
   findTurn,
@@ -32,10 +27,18 @@ import {
   openTurns,
   removeEnded,
   sizeOfLog,
-} from '../turn-rows.repository.ts'
-import type { WaitingTurns } from '../waiting.service.ts'
-import { endAnswer, shownWaiting, waitKey } from '../waiting.service.ts'
-import type { StoredQuestion } from './background-turns.ts'
+} from '../rows/turns.repository.ts'
+import type { StreamEvent } from '../stream-events.schema.ts'
+import { TurnStopped } from '../turn/running.ts'
+import type { TurnEvent } from '../turn/turn.ts'
+import { endTurn, keptMs } from '../waiting/end-turn.ts'
+import { endAnswer } from '../waiting/ended-answer.ts'
+import type { RecordedEnd } from '../waiting/recorded-turn.ts'
+import type { StoredState } from '../waiting/stored-turn.ts'
+import { turnJob } from '../waiting/stored-turn.ts'
+import { shownWaiting } from '../waiting/wait-state.ts'
+import type { WaitingTurns } from '../waiting/waiting.service.ts'
+import type { StoredQuestion } from './accept-turn.ts'
 import { TurnLog } from './turn-log.ts'
 
 /** Until a turn is looked at again whose conversation is in use, in milliseconds. */
@@ -111,9 +114,8 @@ async function endUnanswered(needs: Dependencies, agent: AgentHandle, turnId: st
   if (turn === undefined) return
   const { id, conversation_id: conversationId, lock_token: token } = turn
   await needs.transact(agent, async (transaction, outbox) => {
-    const start = { ...(await sizeOfLog(transaction, id)), deltas: 0 }
-    const log = new TurnLog({ ...needs, db: transaction, turn, start, onWritten() {}, onLost() {} })
-    await endOf(needs, log, turn)(transaction, outbox, { assistantMessage: undefined, error })
+    const events = [lastEvent(undefined, error)]
+    await endTurn({ ...needs, transaction, outbox }, turn, { from: turn, error, events })
     const end = { how: 'abandoned', error: error.message, at: timestamp(needs.clock) } as const
     if (turn.waiting !== null && turn.ended_at === null) await endAnswer(transaction, turn, end)
     if (token !== null) await needs.lock.release(transaction, { conversationId, token })
@@ -257,22 +259,10 @@ function parkOf(
 }
 
 /** Stores the end of a turn within the transaction that stores the answer. */
-function endOf(
-  { clock }: Dependencies,
-  log: TurnLog,
-  { id, question, waiting }: TurnRow,
-): RecordedEnd['end'] {
+function endOf({ clock }: Dependencies, log: TurnLog, row: TurnRow): RecordedEnd['end'] {
   return async (transaction, outbox, { assistantMessage: answer, error }) => {
-    const { message } = JSON.parse(question) as StoredQuestion
-    await log.end(transaction, lastEvent(answer, error), {
-      content: answer?.content,
-      ended_at: timestamp(clock),
-      question: endedQuestion(message.id),
-    })
-    if (waiting !== null) await outbox.cancel(waitKey(id))
-    // Messages that came while it waited are next.
-    if (waiting !== null) await outbox.runNow(turnJobName)
-    await removeLater(outbox, clock)
+    const last = log.lastEvents(lastEvent(answer, error), answer?.content)
+    await endTurn({ transaction, outbox, clock }, row, { from: row, error, ...last })
   }
 }
 

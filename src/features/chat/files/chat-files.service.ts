@@ -7,17 +7,11 @@ import type { ChangeContext, JobHandler, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Attachment } from '../chat.schema.ts'
-import type { ConversationLock } from '../conversation-lock.ts'
+import type { ConversationLock } from '../conversations/conversation-lock.ts'
+import { removeUnusedJobName } from '../conversations/unused-files.ts'
 import type { Asker, Reach } from '../reach.ts'
-import type { FileRow } from './chat-files.repository.ts'
-import {
-  changeFile,
-  findFile,
-  findSendable,
-  findUnused,
-  hasFiles,
-  markSent,
-} from './chat-files.repository.ts'
+import type { FileRow } from '../rows/chat-files.repository.ts'
+import { changeFile, findFile, findSendable, findUnused, markSent } from '../rows/chat-files.repository.ts'
 import type { ChatFile } from './chat-files.schema.ts'
 import { passagesName } from './conversation-documents.ts'
 import { headBytes, kindOf } from './file-kind.ts'
@@ -32,7 +26,6 @@ const unsentMs = 24 * hourMs
 const maxImageBytes = 5 * 1024 * 1024
 const maxNameLength = 300
 
-export const removeUnusedJobName = 'chat-files.remove-unused'
 /** Has the job remove a file as one whose message is gone, if its process dies before it does. */
 const noMessage = ''
 const jobKey = (id: string) => `chat-file:${id}`
@@ -202,16 +195,6 @@ async function examine(content: Readable | Uint8Array, name: string, maxBytes: n
   if (kind !== 'image') return { kind, mimeType, parts: all }
   const bytes = await collect(limited(all, maxImageBytes, 'This image'))
   return { kind, mimeType, parts: [withoutMetadata(bytes, mimeType)] }
-}
-
-/** Within the transaction that has deleted messages of these conversations: has their files removed. */
-export async function removeFilesOf(
-  transaction: Database,
-  outbox: Pick<Outbox, 'add'>,
-  conversationIds: readonly string[],
-): Promise<void> {
-  if (await hasFiles(transaction, conversationIds))
-    await outbox.add({ name: removeUnusedJobName, payload: {} })
 }
 
 function timeBefore(clock: Clock, ms: number): string {

@@ -6,8 +6,8 @@ import type { CitedPassage, Passage, SearchedPassage } from '#models/language-mo
 import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { DocumentRow, Place } from './chat-files.repository.ts'
-import { changeFile, findDocuments } from './chat-files.repository.ts'
+import type { DocumentRow, Place } from '../rows/chat-files.repository.ts'
+import { changeFile, findDocuments } from '../rows/chat-files.repository.ts'
 
 /** Until all documents of a message are read. */
 const readingMs = 60_000

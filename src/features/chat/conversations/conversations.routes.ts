@@ -12,11 +12,11 @@ import {
   messageListSchema,
   messageSchema,
   newConversationSchema,
-} from './chat.schema.ts'
+} from '../chat.schema.ts'
+import { askerOf, sightOf } from '../reach.ts'
 import type { ConversationStarts } from './conversation-starts.ts'
 import type { ConversationsService } from './conversations.service.ts'
 import type { RateMessage } from './feedback.service.ts'
-import { askerOf, sightOf } from './reach.ts'
 
 export function registerConversationRoutes(
   app: App,

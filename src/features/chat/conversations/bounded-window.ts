@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { AgentTables } from '#storage/tables.ts'
-import type { StoredMessage, Window } from './messages.repository.ts'
-import { readWindow } from './messages.repository.ts'
-import { resultSize, textOf } from './turn/truncate-result.ts'
+import type { StoredMessage, Window } from '../rows/messages.repository.ts'
+import { readWindow } from '../rows/messages.repository.ts'
+import { resultSize, textOf } from '../turn/truncate-result.ts'
 
 /** Messages read at a time: few enough that reading them never holds up others for long. */
 const slice = 20

@@ -4,9 +4,9 @@ import type { Ids } from '#platform/ids.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { ConversationStarts } from './conversation-starts.ts'
+import { insertRow } from '../../rows/messages.repository.ts'
+import type { ConversationStarts } from '../conversation-starts.ts'
 import type { readConversation } from './import-conversation.worker.ts'
-import { insertRow } from './messages.repository.ts'
 
 const file = new URL('./import-conversation.worker.ts', import.meta.url)
 const timeoutMs = 30_000

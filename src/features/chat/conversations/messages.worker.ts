@@ -1,10 +1,10 @@
 /** The part that runs in a thread of the worker pool; the other side is `message-list.ts`. */
 import { openSearchDatabase } from '#storage/search/search-database.ts'
 import type { AgentDatabase } from '#storage/tables.ts'
-import type { ConversationListQuery, MessageListQuery } from './chat.schema.ts'
-import { listConversations } from './conversations.repository.ts'
-import { listMessages } from './messages.repository.ts'
-import type { Reach } from './reach.ts'
+import type { ConversationListQuery, MessageListQuery } from '../chat.schema.ts'
+import type { Reach } from '../reach.ts'
+import { listConversations } from '../rows/conversations.repository.ts'
+import { listMessages } from '../rows/messages.repository.ts'
 
 export interface ListTask<Query> {
   databasePath: string

@@ -8,11 +8,11 @@ import { prepareQuery } from '#platform/prepared-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import { chatTables } from '#storage/tables/chat.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { ChatMessage, Feedback, MessageListQuery, MessageMetadata } from './chat.schema.ts'
+import type { ChatMessage, Feedback, MessageListQuery, MessageMetadata } from '../chat.schema.ts'
+import type { Reach } from '../reach.ts'
+import { authorsIn } from '../reach.ts'
+import type { SentTurn } from '../turn/prompt.ts'
 import { reachedConversations } from './conversations.repository.ts'
-import type { Reach } from './reach.ts'
-import { authorsIn } from './reach.ts'
-import type { SentTurn } from './turn/prompt.ts'
 
 type Database = Kysely<AgentTables>
 

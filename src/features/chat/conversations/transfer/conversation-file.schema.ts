@@ -1,13 +1,13 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { orNull } from '#platform/own-schemas.ts'
-import type { MessageMetadata } from './chat.schema.ts'
+import type { MessageMetadata } from '../../chat.schema.ts'
 import {
   messageMetadataSchema,
   newConversationSchema,
   toolCallSchema,
   toolResultSchema,
-} from './chat.schema.ts'
+} from '../../chat.schema.ts'
 
 /** Other metadata are of this service alone: ids, and what decides whom to trust. */
 const portableMetadata = Type.Pick(messageMetadataSchema, [

@@ -13,26 +13,25 @@ import type { QuestionInput } from '../answering/questions.ts'
 import { titleOf, userMessage } from '../answering/questions.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import type { ChatMessage, TurnOptions } from '../chat.schema.ts'
-import { isAtRest, listLocked } from '../conversation-lock.repository.ts'
-import type { ConversationLock } from '../conversation-lock.ts'
-import { conversationLocked } from '../conversation-lock.ts'
-import type { ConversationStarts } from '../conversation-starts.ts'
-import { hasConversation } from '../conversations.repository.ts'
-import { findMessage, toPublic } from '../messages.repository.ts'
+import type { ConversationLock } from '../conversations/conversation-lock.ts'
+import { conversationLocked } from '../conversations/conversation-lock.ts'
+import type { ConversationStarts } from '../conversations/conversation-starts.ts'
 import type { Asker } from '../reach.ts'
-import { endedQuestion, removeLater, turnJobKey, turnJobName } from '../stored-turn.ts'
-import type { TurnRow } from '../turn-rows.repository.ts'
+import { isAtRest, listLocked } from '../rows/conversation-lock.repository.ts'
+import { hasConversation } from '../rows/conversations.repository.ts'
+import { findMessage, toPublic } from '../rows/messages.repository.ts'
+import type { TurnRow } from '../rows/turns.repository.ts'
 import {
   findByClientId,
   findStanding,
   findTurn,
   findWaiting,
-  insertEvents,
   insertTurn,
-  moveTurn,
   openTurns,
-} from '../turn-rows.repository.ts'
-import type { WaitingTurns } from '../waiting.service.ts'
+} from '../rows/turns.repository.ts'
+import { endTurn } from '../waiting/end-turn.ts'
+import { turnJobKey, turnJobName } from '../waiting/stored-turn.ts'
+import type { WaitingTurns } from '../waiting/waiting.service.ts'
 
 /** Messages that may wait in a conversation. */
 const maxQueued = 20
@@ -133,15 +132,13 @@ export function createBackgroundTurns({ waiting, lock, starts, transact, clock, 
       transact(agent, async (transaction, outbox) => {
         const row = await findTurn(transaction, turnId)
         if (row?.status !== 'queued') return false
-        const { message: withdrawn, options } = JSON.parse(row.question) as StoredQuestion
-        const ended = { status: 'ended', question: endedQuestion(withdrawn.id), ended_at: timestamp(clock) }
-        // Its job may have begun it meanwhile.
-        if (!(await moveTurn(transaction, turnId, ['queued'], ended))) return false
-        await outbox.cancel(turnJobKey(turnId))
-        await removeLater(outbox, clock, options.attachments)
+        const { options } = JSON.parse(row.question) as StoredQuestion
         const message = 'The message was withdrawn: its turn was stopped before it had begun.'
-        const events = JSON.stringify({ type: 'error', message, code: 'CONFLICT' })
-        await insertEvents(transaction, { turn_id: turnId, last: 1, events })
+        const events = [{ type: 'error', message, code: 'CONFLICT' }] as const
+        // Its job may have begun it meanwhile.
+        const end = { from: ['queued'], unsent: options.attachments, events } as const
+        if (!(await endTurn({ transaction, outbox, clock }, row, end))) return false
+        await outbox.cancel(turnJobKey(turnId))
         return true
       }),
   }

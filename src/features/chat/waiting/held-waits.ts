@@ -2,8 +2,8 @@ import type { PersonWait } from '#models/tools/tool-turn.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
-import type { Running } from './answering/running.ts'
-import { findStanding } from './turn-rows.repository.ts'
+import { findStanding } from '../rows/turns.repository.ts'
+import type { Running } from '../turn/running.ts'
 import type { Settled, WaitingTurns } from './waiting.service.ts'
 
 /** Until it is looked again whether the turn still waits, in milliseconds: any process may end the wait. */

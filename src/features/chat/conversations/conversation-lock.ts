@@ -4,10 +4,10 @@ import { timestamp } from '#platform/clock.ts'
 import { AppError, notFound } from '#platform/errors.ts'
 import { waitingHolder } from '#storage/tables/chat.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { ConversationEnd, HeldLock, Lock, TurnMark } from './conversation-lock.repository.ts'
-import { endLeases, listLocked, takeLock, updateHeld } from './conversation-lock.repository.ts'
-import type { WaitingTurn } from './turn-rows.repository.ts'
-import { findWaiting } from './turn-rows.repository.ts'
+import type { ConversationEnd, HeldLock, Lock, TurnMark } from '../rows/conversation-lock.repository.ts'
+import { endLeases, listLocked, takeLock, updateHeld } from '../rows/conversation-lock.repository.ts'
+import type { WaitingTurn } from '../rows/turns.repository.ts'
+import { findWaiting } from '../rows/turns.repository.ts'
 
 type Database = Kysely<AgentTables>
 

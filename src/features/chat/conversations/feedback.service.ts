@@ -3,10 +3,10 @@ import { timestamp } from '#platform/clock.ts'
 import { invalid, notFound } from '#platform/errors.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { ChatEvents } from './chat.events.ts'
-import type { ChatMessage, FeedbackChange } from './chat.schema.ts'
-import { findMessage, putFeedback, toPublic } from './messages.repository.ts'
-import type { Asker } from './reach.ts'
+import type { ChatEvents } from '../chat.events.ts'
+import type { ChatMessage, FeedbackChange } from '../chat.schema.ts'
+import type { Asker } from '../reach.ts'
+import { findMessage, putFeedback, toPublic } from '../rows/messages.repository.ts'
 
 /** What people think of answers. */
 export function createFeedback({ transact, clock }: { transact: Transact<ChatEvents>; clock: Clock }) {

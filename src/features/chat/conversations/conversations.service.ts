@@ -5,9 +5,8 @@ import type { Transact } from '#platform/jobs/jobs.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import { readBounded } from './bounded-window.ts'
-import type { Conversation, ConversationListQuery, MessageListQuery } from './chat.schema.ts'
-import type { ConversationLock } from './conversation-lock.ts'
+import type { Conversation, ConversationListQuery, MessageListQuery } from '../chat.schema.ts'
+import type { Reach } from '../reach.ts'
 import {
   conversationIds,
   countDown,
@@ -17,10 +16,8 @@ import {
   listConversations,
   putTitle,
   refreshActivity,
-} from './conversations.repository.ts'
-import { removeFilesOf } from './files/chat-files.service.ts'
-import type { SlowLists } from './message-list.ts'
-import type { StoredMessage } from './messages.repository.ts'
+} from '../rows/conversations.repository.ts'
+import type { StoredMessage } from '../rows/messages.repository.ts'
 import {
   countMessages,
   deleteMessage,
@@ -29,8 +26,11 @@ import {
   putMessage,
   readWindow,
   toPublic,
-} from './messages.repository.ts'
-import type { Reach } from './reach.ts'
+} from '../rows/messages.repository.ts'
+import { readBounded } from './bounded-window.ts'
+import type { ConversationLock } from './conversation-lock.ts'
+import type { SlowLists } from './message-list.ts'
+import { removeFilesOf } from './unused-files.ts'
 
 type Database = Kysely<AgentTables>
 

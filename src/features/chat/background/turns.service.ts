@@ -5,26 +5,25 @@ import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, notFound } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { Running } from './answering/running.ts'
-import type { BackgroundTurns } from './background/background-turns.ts'
-import { hasConversation } from './conversations.repository.ts'
-import { findMessage } from './messages.repository.ts'
-import { authorsIn, sightOf } from './reach.ts'
-import { turnJobName } from './stored-turn.ts'
-import type { TurnRow } from './turn-rows.repository.ts'
+import { authorsIn, sightOf } from '../reach.ts'
+import { hasConversation } from '../rows/conversations.repository.ts'
+import { findMessage } from '../rows/messages.repository.ts'
+import type { MarkedTurn, TurnRow } from '../rows/turns.repository.ts'
 import {
+  findMarked,
   findStanding,
   findWaiting,
   hasEnded,
   moveTurn,
   openTurns,
   waitingOf,
-} from './turn-rows.repository.ts'
-import type { MarkedTurn } from './turns.repository.ts'
-import { findMarked } from './turns.repository.ts'
-import type { CurrentTurn, StoppedTurn } from './turns.schema.ts'
-import { eventsPath } from './turns.schema.ts'
-import { shownWaiting } from './waiting.service.ts'
+} from '../rows/turns.repository.ts'
+import type { Running } from '../turn/running.ts'
+import type { CurrentTurn, StoppedTurn } from '../turns.schema.ts'
+import { eventsPath } from '../turns.schema.ts'
+import { turnJobName } from '../waiting/stored-turn.ts'
+import { shownWaiting } from '../waiting/wait-state.ts'
+import type { BackgroundTurns } from './accept-turn.ts'
 
 /** How long a stop waits for the end of the turn, and until it is looked at again, in milliseconds. */
 const stopMs = { longest: 2_000, pause: 50 }

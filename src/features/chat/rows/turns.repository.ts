@@ -5,9 +5,9 @@ import type { NewJob } from '#platform/jobs/jobs.ts'
 import type { ValueOf } from '#platform/prepared-query.ts'
 import { prepareQuery } from '#platform/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
+import type { Reach } from '../reach.ts'
+import type { WaitingCall } from '../turn/turn.ts'
 import { reachedConversations } from './conversations.repository.ts'
-import type { Reach } from './reach.ts'
-import type { WaitingCall } from './turn/turn.ts'
 
 type Database = Kysely<AgentTables>
 export type TurnRow = Selectable<AgentTables['turns']>
@@ -250,6 +250,19 @@ const selectEvents = prepareQuery((database: Database, value: ValueOf<'turnId' |
 export const readEvents = (database: Database, turnId: string, after: number) =>
   selectEvents(database, { turnId, after })
 
+/** Stores events behind those of the turn. @param after the number of its last one, if it is known */
+export async function appendEvents(
+  database: Database,
+  turn_id: string,
+  events: readonly object[],
+  after?: number,
+): Promise<void> {
+  if (events.length === 0) return
+  const before = after ?? (await sizeOfLog(database, turn_id)).last
+  const lines = events.map(event => JSON.stringify(event)).join('\n')
+  await insertEvents(database, { turn_id, last: before + events.length, events: lines })
+}
+
 /** The number of the last event, and the bytes of all. */
 export async function sizeOfLog(database: Database, turnId: string) {
   const { last, bytes } = await database
@@ -279,4 +292,33 @@ export async function removeEnded(
       fn.min<string | null>('ended_at').as('turns'),
     ])
     .executeTakeFirstOrThrow()
+}
+
+/** The turn that the lock of a conversation was last taken for. */
+export interface MarkedTurn {
+  id: string
+  by: string
+  since: string
+  conversationId: string
+  isRunning: boolean
+}
+
+/** By the id of the conversation, or of the turn itself. @param now ISO 8601 */
+export async function findMarked(
+  database: Database,
+  by: { conversationId: string } | { turnId: string },
+  reach: Reach,
+  now: string,
+): Promise<MarkedTurn | undefined> {
+  const [column, value] =
+    'turnId' in by ? (['turn_id', by.turnId] as const) : (['id', by.conversationId] as const)
+  const row = await reachedConversations(database, reach)
+    .select(['id', 'turn_id', 'turn_by', 'turn_since', 'lock_holder', 'lock_expires_at'])
+    .where(column, '=', value)
+    .where('turn_id', 'is not', null)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const { id: conversationId, turn_id, turn_by, turn_since, lock_holder, lock_expires_at } = row
+  const isRunning = lock_holder !== null && (lock_expires_at ?? '') > now
+  return { id: turn_id ?? '', by: turn_by ?? '', since: turn_since ?? '', conversationId, isRunning }
 }

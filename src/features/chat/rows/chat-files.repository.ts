@@ -1,9 +1,9 @@
 import type { Kysely, Selectable } from 'kysely'
 import { sql } from 'kysely'
 import type { AgentTables } from '#storage/tables.ts'
-import { reachedConversations } from '../conversations.repository.ts'
 import type { Reach } from '../reach.ts'
 import { authorsIn } from '../reach.ts'
+import { reachedConversations } from './conversations.repository.ts'
 
 type Database = Kysely<AgentTables>
 export type FileRow = Selectable<AgentTables['chat_files']>

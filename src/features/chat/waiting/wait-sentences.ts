@@ -1,5 +1,5 @@
-import type { WaitingCall } from './turn/turn.ts'
-import type { Waiting } from './turn-rows.repository.ts'
+import type { Waiting } from '../rows/turns.repository.ts'
+import type { WaitingCall } from '../turn/turn.ts'
 
 /** How a wait ends without going on. */
 export type WaitEnd = 'overtaken' | 'stopped' | 'abandoned'

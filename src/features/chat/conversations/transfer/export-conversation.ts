@@ -1,8 +1,8 @@
 import type { AgentDatabase } from '#storage/tables.ts'
-import { readBounded } from './bounded-window.ts'
-import type { Conversation } from './chat.schema.ts'
+import type { Conversation } from '../../chat.schema.ts'
+import type { StoredMessage } from '../../rows/messages.repository.ts'
+import { readBounded } from '../bounded-window.ts'
 import { portableNames } from './conversation-file.schema.ts'
-import type { StoredMessage } from './messages.repository.ts'
 
 /** Characters of messages that are read at a time. */
 const portionCharacters = 500_000

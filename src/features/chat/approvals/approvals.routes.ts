@@ -1,8 +1,8 @@
 import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
-import { approvalListQuery, approvalSchema, decidedSchema, decisionSchema } from './approvals.schema.ts'
+import { approvalListQuery, approvalSchema, decidedSchema, decisionSchema } from '../approvals.schema.ts'
+import { sightOf } from '../reach.ts'
 import type { ApprovalsService } from './approvals.service.ts'
-import { sightOf } from './reach.ts'
 
 export function registerApprovalRoutes(app: App, approvals: ApprovalsService): void {
   const routes = routesBelow(app, '/api/agents/:id/chat/approvals', 'Chat', 'chat')

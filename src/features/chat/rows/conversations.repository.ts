@@ -7,11 +7,11 @@ import type { ValueOf } from '#platform/prepared-query.ts'
 import { prepareQuery } from '#platform/prepared-query.ts'
 import { chatTables } from '#storage/tables/chat.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { Conversation, ConversationListQuery } from './chat.schema.ts'
-import { titleLength } from './chat.schema.ts'
+import type { Conversation, ConversationListQuery } from '../chat.schema.ts'
+import { titleLength } from '../chat.schema.ts'
+import type { Reach } from '../reach.ts'
+import { authorsIn } from '../reach.ts'
 import type { HeldLock } from './conversation-lock.repository.ts'
-import type { Reach } from './reach.ts'
-import { authorsIn } from './reach.ts'
 
 type Database = Kysely<AgentTables>
 

@@ -6,12 +6,12 @@ import { clientSignal } from '#platform/http/closing.ts'
 import { takeJsonAsBytes } from '#platform/http/requests/body.ts'
 import { attachment } from '#platform/http/responses/headers.ts'
 import { limitWaiting } from '#platform/http/responses/slow-readers.ts'
-import { createdConversationSchema, exportQuery } from './chat.schema.ts'
+import { createdConversationSchema, exportQuery } from '../../chat.schema.ts'
+import { sightOf } from '../../reach.ts'
+import type { ConversationsService } from '../conversations.service.ts'
 import { conversationFileSchema } from './conversation-file.schema.ts'
-import type { ConversationsService } from './conversations.service.ts'
 import { exportJson, exportMarkdown } from './export-conversation.ts'
 import type { ImportConversation } from './import-conversation.ts'
-import { sightOf } from './reach.ts'
 
 interface Dependencies {
   conversations: Pick<ConversationsService, 'find'>

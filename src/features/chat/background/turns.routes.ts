@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
-import type { TurnEvents } from './background/turn-events.ts'
-import { streamEventSchema } from './stream-events.schema.ts'
-import { currentTurnSchema, stoppedSchema } from './turns.schema.ts'
+import { streamEventSchema } from '../stream-events.schema.ts'
+import { currentTurnSchema, stoppedSchema } from '../turns.schema.ts'
+import type { TurnEvents } from './turn-events.ts'
 import type { TurnsService } from './turns.service.ts'
 
 const place = Type.String({ maxLength: 200, description: 'The id of the last event that was received.' })

@@ -1,0 +1,147 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { parseJson } from '#platform/exact-json.ts'
+import type { NewJob, Outbox } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { ChatEvents } from '../chat.events.ts'
+import { requestApproval } from '../rows/approvals.repository.ts'
+import type { TurnRow, Waiting } from '../rows/turns.repository.ts'
+import { changeInRun, moveTurn, putWaiting, waitingOf } from '../rows/turns.repository.ts'
+import type { WaitingCall } from '../turn/turn.ts'
+import type { TurnState } from '../turn/turn-state.ts'
+import { endTurn } from './end-turn.ts'
+import type { RecordedEnd } from './recorded-turn.ts'
+import type { StoredState } from './stored-turn.ts'
+import { lastRead, waitKey } from './stored-turn.ts'
+import { reasonOf, refused } from './wait-sentences.ts'
+import { isWaitOver } from './wait-state.ts'
+
+export const expireJobName = 'turn.expire'
+
+/** Until a decision counts as lost that nothing has gone on with, in milliseconds: its schedule or workflow is gone. */
+const abandonedMs = 24 * 3_600_000
+
+/** Until it is looked again whether a browser is still there that a turn waits in, in milliseconds. */
+const lookMs = 3_000
+
+export interface Change {
+  transaction: Kysely<AgentTables>
+  outbox: Outbox<ChatEvents>
+}
+
+/** Where turns only end, without an event. */
+export type EndingChange = Pick<Change, 'transaction'> & { outbox: Pick<Outbox, 'add' | 'cancel' | 'runNow'> }
+
+/** A turn whose call waits, with all that it needs to go on. */
+export interface Parked {
+  row: Pick<
+    TurnRow,
+    'id' | 'conversation_id' | 'started_by' | 'client_message_id' | 'question' | 'lock_token' | 'run'
+  >
+  call: WaitingCall
+  state: StoredState
+  /** Of the agent, in seconds. */
+  timeout: number
+  resume: NewJob & { key: string }
+}
+
+export const jobOf = (turnId: string, runAt: number) => ({
+  ...{ name: expireJobName, payload: turnId, key: waitKey(turnId), runAt },
+})
+
+export async function again(outbox: EndingChange['outbox'], next: NewJob & { key: string }): Promise<void> {
+  await outbox.cancel(next.key)
+  await outbox.add(next)
+}
+
+/** When to look whether a turn has to go on without a person: at the end of its time, or when its browser may be gone. */
+export function lookAt({ session_id, until }: Waiting, clock: Clock): number {
+  const end = Date.parse(until)
+  return session_id === undefined ? end : Math.min(end, clock.now() + lookMs)
+}
+
+/** Turns that begin to wait, and that go on. */
+export function createParking({ clock }: { clock: Clock }) {
+  /** Returns what the turn waits for. */
+  async function park(
+    { transaction, outbox }: Change,
+    agentId: string,
+    { row, call, state, timeout, resume }: Parked,
+  ): Promise<Waiting> {
+    const since = timestamp(clock)
+    const until = new Date(clock.now() + timeout * 1000).toISOString()
+    const { id: approval_id, name: tool, toolVersion: tool_version, rule, approvers, inBrowser } = call
+    const { arguments: given } = call
+    const why = inBrowser?.reason ?? reasonOf[rule]
+    const shown = { approval_id, tool, arguments: given, rule, why, approvers, until }
+    const session = inBrowser && { session_id: inBrowser.session_id }
+    const read = lastRead(state)
+    const waiting: Waiting = { ...shown, ...session, read, tool_version, since, resume }
+    const isPut = await putWaiting(transaction, {
+      ...{ ...row, status: 'waiting' },
+      ...{ state: JSON.stringify(state), waiting: JSON.stringify(waiting) },
+      ...{ created_at: since, started_at: since, ended_at: null },
+    })
+    if (!isPut) throw overrun()
+    await again(outbox, jobOf(row.id, lookAt(waiting, clock)))
+    if (inBrowser) return waiting
+    const place = { conversation_id: row.conversation_id, message_id: row.id }
+    await requestApproval(transaction, { ...place, call, at: since })
+    await outbox.emit('approval.requested', {
+      ...{ agent_id: agentId, ...place, turn_id: row.id, tool_call_id: approval_id, tool },
+      ...{ arguments: given, approval: why, expires_at: until },
+    })
+    return waiting
+  }
+
+  /** False if it no longer waits. */
+  async function resume(
+    change: Change,
+    row: TurnRow,
+    decision: NonNullable<TurnState['decision']>,
+  ): Promise<boolean> {
+    const waiting = waitingOf(row)
+    const state = parseJson(row.state ?? '') as StoredState
+    state.recorded.turn.decision = decision
+    const changes = { status: 'running', state: JSON.stringify(state) }
+    if (!(await moveTurn(change.transaction, row.id, ['waiting'], changes))) return false
+    await again(change.outbox, jobOf(row.id, clock.now() + abandonedMs))
+    await again(change.outbox, waiting.resume)
+    return true
+  }
+
+  return {
+    park,
+    resume,
+
+    /** The decision of a person; false if it no longer waits. */
+    decide(change: Change, row: TurnRow, isApproved: boolean): Promise<boolean> {
+      const { tool_version: toolVersion } = waitingOf(row)
+      return resume(change, row, isApproved ? { toolVersion } : { error: refused })
+    },
+
+    /** Of a turn that goes on in the job of its caller, which has no readers. */
+    recordingOf({ db }: AgentHandle, row: TurnRow): RecordedEnd {
+      const { recorded } = parseJson(row.state ?? '') as StoredState
+      return {
+        from: recorded,
+        async record(recorded) {
+          const state = JSON.stringify({ recorded, deltas: 0 } satisfies StoredState)
+          if (!(await changeInRun(db, row, { state }))) throw overrun()
+        },
+        settle: async () => {},
+        async end(transaction, outbox, { assistantMessage: answer, error }) {
+          // After a failure its job goes on with it, or abandons it.
+          if (error ? !isWaitOver(error) : !answer || answer.metadata?.aborted) return
+          if (!(await endTurn({ transaction, outbox, clock }, row, { from: row, error }))) throw overrun()
+        },
+      }
+    },
+  }
+}
+
+function overrun(): Error {
+  return new Error('another run has begun, or the turn has ended')
+}
