@@ -55,38 +55,47 @@ const features: Record<string, readonly string[]> = {
 }
 
 /** Folders of one feature that import each other: debts, of which there may be no more. */
-const mutualFolders = [
-  'sources/fetching ↔ sources/ingestion',
-  'tools/calling ↔ tools/openapi',
-  'workflows/engine ↔ workflows/nodes',
-]
+const mutualFolders = ['sources/fetching ↔ sources/ingestion', 'tools/calling ↔ tools/openapi']
 
-/** The parts of the browser feature, each of which knows those before it; its own files beside its folders come last. */
-const partsOfBrowser = [
-  'in-page',
-  'secrets',
-  'chromium',
-  'sessions',
-  'outline',
-  'profiles',
-  'live',
-  'takeovers',
-  'recordings',
-  'actions',
-  'rendering',
-  'channels',
-  'tools',
-]
+/**
+ * The folders of large features, from the lowest up: a folder imports only those before it. The files beside the folders come
+ * last, but for the contract, which all of them may import.
+ */
+const floors: Record<string, readonly string[]> = {
+  browser: [
+    'in-page',
+    'secrets',
+    'chromium',
+    'sessions',
+    'outline',
+    'profiles',
+    'live',
+    'takeovers',
+    'recordings',
+    'actions',
+    'rendering',
+    'channels',
+    'tools',
+  ],
+  chat: ['form', 'turn', 'rows', 'conversations', 'files', 'waiting', 'answering', 'approvals', 'background'],
+  workflows: ['engine', 'rows', 'nodes', 'definitions', 'executions', 'hooks'],
+}
 
-/** Whether a part of the browser feature imports one that comes after it. */
+/** Schemas, events, states and the reach of callers. */
+const contract = /\.(?:schema|events)\.ts$|-status\.ts$|\/reach\.ts$/
+
+/** True if a folder of a large feature imports one that comes after it. */
 function pointsUp({ from, to }: Import): boolean {
-  const [level, other] = [from, to].map(file => {
-    const part = /^src\/features\/browser\/(?:([^/]+)\/)?[^/]*/.exec(file)?.[1]
-    return part === undefined ? partsOfBrowser.length : partsOfBrowser.indexOf(part)
-  })
-  const isWithin = [from, to].every(file => file.startsWith('src/features/browser/'))
-  // Its events are its contract.
-  return isWithin && !to.endsWith('.events.ts') && (level ?? 0) < (other ?? 0)
+  const feature = featureOf(from)
+  const order = floors[feature ?? '']
+  if (order === undefined || feature !== featureOf(to)) return false
+  const isContract = contract.test(to) && folderOf(to) === undefined
+  return !isContract && levelOf(from, order) < levelOf(to, order)
+}
+
+function levelOf(file: string, order: readonly string[]): number {
+  const [, folder] = folderOf(file)?.split('/') ?? []
+  return folder === undefined ? order.length : order.indexOf(folder)
 }
 
 /** The files by which a feature is entered from outside. */
@@ -141,11 +150,17 @@ describe('boundaries', () => {
     expect(broken.map(({ from, to, problem }) => `${from} → ${to}: ${problem}`)).toEqual([])
   })
 
-  it('let no part of the browser feature but one know those above it', () => {
-    const upward = imports.filter(pointsUp).map(({ from, to }) => `${from} → ${to}`)
-    expect(upward).toEqual([
-      'src/features/browser/tools/browser-tools.ts → src/features/browser/browser.service.ts',
-    ])
+  it('let no folder of a large feature import those above it', () => {
+    expect(imports.filter(pointsUp).map(({ from, to }) => `${from} → ${to}`)).toEqual([])
+  })
+
+  it('name every folder of a large feature', () => {
+    const names = imports.flatMap(({ from }) => folderOf(from) ?? [])
+    const found = [...new Set(names)].filter(name => floors[name.split('/')[0] ?? ''] !== undefined)
+    const named = Object.entries(floors).flatMap(([feature, order]) =>
+      order.map(folder => `${feature}/${folder}`),
+    )
+    expect(found.toSorted()).toEqual(named.toSorted())
   })
 
   it('are told for every feature', () => {

@@ -1,5 +1,5 @@
-import type { Lifecycle } from '#features/workflows/lifecycle.service.ts'
-import { failureOf, refusalReasons } from '#features/workflows/lifecycle.service.ts'
+import type { Lifecycle } from '#features/workflows/executions/lifecycle.service.ts'
+import { failureOf, refusalReasons } from '#features/workflows/executions/lifecycle.service.ts'
 import type { ExecutionEnd } from '#features/workflows/workflows.events.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { ChangeContext, JobContext, JobHandler, NewJob, Outbox } from '#platform/jobs/jobs.ts'

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { Lifecycle } from '#features/workflows/lifecycle.service.ts'
-import { refusalReasons } from '#features/workflows/lifecycle.service.ts'
+import type { Lifecycle } from '#features/workflows/executions/lifecycle.service.ts'
+import { refusalReasons } from '#features/workflows/executions/lifecycle.service.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import type { Ids } from '#platform/ids.ts'

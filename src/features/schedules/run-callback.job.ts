@@ -1,6 +1,6 @@
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import { isTurnWaiting, pauseBehindTurn } from '#features/chat/chat.feature.ts'
-import { failureOf } from '#features/workflows/lifecycle.service.ts'
+import { failureOf } from '#features/workflows/executions/lifecycle.service.ts'
 import type { ExecutionEnd } from '#features/workflows/workflows.events.ts'
 import { currentActor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'

@@ -3,7 +3,7 @@ import { makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import { nodesOf, workflowCalls } from '#test/support/workflows.ts'
-import { cut } from './node-inputs.ts'
+import { cut } from './executions/node-inputs.ts'
 import type { Execution } from './workflows.schema.ts'
 
 const workflows = '/api/agents/default/workflows'

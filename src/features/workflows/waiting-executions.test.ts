@@ -5,7 +5,7 @@ import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
-import { executionJob } from './lifecycle.service.ts'
+import { executionJob } from './executions/lifecycle.service.ts'
 import type { ExecutionSummary, Workflow } from './workflows.schema.ts'
 
 const workflows = '/api/agents/default/workflows'

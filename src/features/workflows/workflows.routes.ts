@@ -1,6 +1,7 @@
 import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
-import type { HooksService } from './hooks.service.ts'
+import type { WorkflowsService } from './definitions/workflows.service.ts'
+import type { HooksService } from './hooks/hooks.service.ts'
 import {
   hookSchema,
   newWorkflowSchema,
@@ -9,7 +10,6 @@ import {
   workflowSchema,
   workflowSummarySchema,
 } from './workflows.schema.ts'
-import type { WorkflowsService } from './workflows.service.ts'
 
 export function registerWorkflowRoutes(app: App, workflows: WorkflowsService, hooks: HooksService): void {
   const routes = routesBelow(app, '/api/agents/:id/workflows', 'Workflows')

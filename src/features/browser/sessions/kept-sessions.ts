@@ -40,3 +40,5 @@ export function createKeptSessions(
     find: ({ agentId }: AgentHandle, holder: string) => sessions.get(`${agentId} ${holder}`),
   }
 }
+
+export type KeptSessions = ReturnType<typeof createKeptSessions>

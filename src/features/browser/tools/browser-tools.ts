@@ -7,16 +7,16 @@ import { CallWaits } from '#models/tools/tool-turn.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { ActionInput, ActionResult } from '../actions/actions.schema.ts'
 import type { ActionsService } from '../actions/actions.service.ts'
-import type { BrowserService } from '../browser.service.ts'
 import { hiddenValue } from '../secrets/mask.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
+import type { KeptSessions } from '../sessions/kept-sessions.ts'
 import { whileProlonged } from '../takeovers/prolonged.ts'
 import type { Takeovers } from '../takeovers/takeovers.service.ts'
 import { createAskPerson } from './ask-person.ts'
 import { describeResult } from './describe-result.ts'
 
 interface Dependencies {
-  browser: Pick<BrowserService, 'keep' | 'find'>
+  browser: Pick<KeptSessions, 'keep' | 'find'>
   takeovers: Pick<Takeovers, 'request' | 'withdraw'>
   actions: Pick<ActionsService, 'act' | 'actorOf' | 'changes'>
   settingsOf(agentId: string): Promise<{ browser_tools?: boolean; browser_profile?: string }>

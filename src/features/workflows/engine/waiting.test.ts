@@ -5,7 +5,7 @@ import { testApp } from '#test/support/build-app.ts'
 import { scaled } from '#test/support/endurance.ts'
 import { threadTime } from '#test/support/processor-time.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
-import { jobOf } from '../lifecycle.service.ts'
+import { jobOf } from '../executions/lifecycle.service.ts'
 
 const waiting = scaled(10_000)
 const executions = 20

@@ -6,7 +6,7 @@ import { formSchema, isTurnWaiting, maxMessageLength, pauseBehindTurn } from '#f
 import { AppError, conflict, invalid } from '#platform/errors.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import { namesOf, splitTemplates } from '#platform/templates/resolve-templates.ts'
-import { defineNode, nodeData } from './node-type.ts'
+import { defineNode, nodeData } from '../engine/node-type.ts'
 
 const schema = nodeData({
   message: Type.String({ maxLength: maxMessageLength }),

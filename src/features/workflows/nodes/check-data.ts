@@ -1,9 +1,9 @@
 import { problemsOf } from '#platform/schema-check.ts'
 import { templateProblem } from '#platform/templates/resolve-templates.ts'
 import type { Problem } from '../engine/graph.ts'
+import type { DataProblem } from '../engine/node-type.ts'
+import { isLiteral } from '../engine/node-type.ts'
 import type { Node } from '../workflows.schema.ts'
-import type { DataProblem } from './node-type.ts'
-import { isLiteral } from './node-type.ts'
 import type { NodeTypes } from './node-types.ts'
 
 interface Checked {

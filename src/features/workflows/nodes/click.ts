@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
+import { defineNode, nodeData } from '../engine/node-type.ts'
 import type { BrowserSessions } from './browser.ts'
-import { defineNode, nodeData } from './node-type.ts'
 
 const schema = nodeData({ selector: Type.String({ maxLength: 2_000 }) })
 

@@ -3,8 +3,8 @@ import { AppError } from '#platform/errors.ts'
 import { withAliases } from '#platform/templates/resolve-templates.ts'
 import { describeFailure } from '#sandbox/javascript/describe-failure.ts'
 import type { Sandbox } from '#sandbox/javascript/sandbox.ts'
+import { defineNode, nodeData } from '../engine/node-type.ts'
 import { outputsJson } from '../engine/scope.ts'
-import { defineNode, nodeData } from './node-type.ts'
 
 const schema = nodeData({ code: Type.String({ maxLength: 200_000 }) })
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { ChannelsService } from '#features/channels/channels.service.ts'
 import type { Templates } from '#platform/templates/resolve-templates.ts'
 import { splitTemplates, textOf } from '#platform/templates/resolve-templates.ts'
-import { defineNode, nodeData } from './node-type.ts'
+import { defineNode, nodeData } from '../engine/node-type.ts'
 
 const addressKeys = ['to', 'cc', 'bcc', 'reply_to'] as const
 /** One or several, separated by commas, or a list of them. */

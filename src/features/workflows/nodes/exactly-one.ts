@@ -1,4 +1,4 @@
-import type { DataProblem } from './node-type.ts'
+import type { DataProblem } from '../engine/node-type.ts'
 
 /** The missing field, unless exactly one of these keys is given. */
 export function exactlyOne(data: object, keys: readonly [string, ...string[]]): DataProblem | undefined {

@@ -19,8 +19,8 @@ import { retryAfter } from '#platform/outbound/retry-after.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import type { Templates } from '#platform/templates/resolve-templates.ts'
 import { splitTemplates, textOf } from '#platform/templates/resolve-templates.ts'
-import type { DataProblem } from './node-type.ts'
-import { defineNode, maxTimeoutSeconds, nodeData } from './node-type.ts'
+import type { DataProblem } from '../engine/node-type.ts'
+import { defineNode, maxTimeoutSeconds, nodeData } from '../engine/node-type.ts'
 import { encodeRequestBody, writtenBodyProblem } from './request-body.ts'
 
 const schema = nodeData({

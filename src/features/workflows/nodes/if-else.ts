@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { conditionSchema, match } from '../engine/conditions.ts'
-import { defineNode, nodeData } from './node-type.ts'
+import { defineNode, nodeData } from '../engine/node-type.ts'
 
 const schema = nodeData({
   match: Type.Optional(Type.Enum(['all', 'any'])),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { invalid } from '#platform/errors.ts'
-import { defineNode, nodeData } from './node-type.ts'
+import { defineNode, nodeData } from '../engine/node-type.ts'
 
 const maxItems = 1000
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { holds, operators } from '../engine/conditions.ts'
-import { defineNode, nodeData } from './node-type.ts'
+import { defineNode, nodeData } from '../engine/node-type.ts'
 
 const caseSchema = Type.Object(
   {

@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import type { ChannelsService } from '#features/channels/channels.service.ts'
 import { invalid } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import { defineNode, nodeData } from '../engine/node-type.ts'
 import { exactlyOne } from './exactly-one.ts'
-import { defineNode, nodeData } from './node-type.ts'
 
 const schema = nodeData({
   contact_id: Type.Optional(Type.String({ maxLength: 100 })),

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { conditionSchema } from '../engine/conditions.ts'
-import { hookResponseProblem, hookResponseSchema } from '../hook-response.ts'
-import type { DataProblem } from './node-type.ts'
-import { defineNode, nodeData } from './node-type.ts'
+import type { DataProblem } from '../engine/node-type.ts'
+import { defineNode, nodeData } from '../engine/node-type.ts'
+import { hookResponseProblem, hookResponseSchema } from './hook-response.ts'
 
 const schema = nodeData({
   event: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),

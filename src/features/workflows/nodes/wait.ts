@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { invalid } from '#platform/errors.ts'
 import { parseTime, readTime } from '#platform/time/written-time.ts'
+import type { DataProblem } from '../engine/node-type.ts'
+import { defineNode, nodeData } from '../engine/node-type.ts'
 import { exactlyOne } from './exactly-one.ts'
-import type { DataProblem } from './node-type.ts'
-import { defineNode, nodeData } from './node-type.ts'
 
 const maxSeconds = 366 * 86_400
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { ChannelsService } from '#features/channels/channels.service.ts'
+import { defineNode, nodeData } from '../engine/node-type.ts'
 import { exactlyOne } from './exactly-one.ts'
-import { defineNode, nodeData } from './node-type.ts'
 
 const schema = nodeData({
   to: Type.String({ maxLength: 100 }),

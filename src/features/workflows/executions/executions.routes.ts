@@ -8,8 +8,7 @@ import { idempotencyKeyOf } from '#platform/http/requests/idempotency-key.ts'
 import { successSchema } from '#platform/http/responses/answers.ts'
 import { limitWaiting } from '#platform/http/responses/slow-readers.ts'
 import { routesBelow } from '#platform/http/routes.ts'
-import type { ExecutionsService } from './executions.service.ts'
-import type { Started } from './workflows.schema.ts'
+import type { Started } from '../workflows.schema.ts'
 import {
   decisionSchema,
   executedSchema,
@@ -22,7 +21,8 @@ import {
   nodeResultSchema,
   retrySchema,
   startedSchema,
-} from './workflows.schema.ts'
+} from '../workflows.schema.ts'
+import type { ExecutionsService } from './executions.service.ts'
 
 /** JSON that is written in portions. */
 function streamed(reply: FastifyReply, parts: AsyncGenerator<string> | string[]): Readable {

@@ -1,9 +1,9 @@
 import { parseJson } from '#platform/exact-json.ts'
 import { aliasInCamelCase } from '#platform/templates/resolve-templates.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { ExecutionRow } from './executions.repository.ts'
+import type { ExecutionRow } from '../rows/executions.repository.ts'
+import type { Cause } from '../workflows.events.ts'
 import type { ExecutionOptions } from './lifecycle.service.ts'
-import type { Cause } from './workflows.events.ts'
 
 /** The values that all templates of an execution can read. */
 export function rootsOf(

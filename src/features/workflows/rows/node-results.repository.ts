@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import { turn } from '#platform/event-loop/turns.ts'
 import { prepareQuery } from '#platform/prepared-query.ts'
 import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
-import type { NodeResult } from './engine/plan.ts'
-import { sizeOf } from './engine/plan.ts'
-import type { StoredNodeStatus } from './execution-status.ts'
-import { shownStatus } from './execution-status.ts'
+import type { NodeResult } from '../engine/plan.ts'
+import { sizeOf } from '../engine/plan.ts'
+import type { StoredNodeStatus } from '../execution-status.ts'
+import { shownStatus } from '../execution-status.ts'
+import type { Execution } from '../workflows.schema.ts'
 import type { ExecutionRow } from './executions.repository.ts'
-import type { Execution } from './workflows.schema.ts'
 
 const columns = [
   'node_id',

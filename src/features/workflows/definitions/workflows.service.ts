@@ -6,14 +6,10 @@ import type { Page } from '#platform/http/lists/list-query.ts'
 import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
-import { checkDefinition, requireNone } from './definition.ts'
-import type { Problem } from './engine/graph.ts'
-import type { HookResponse } from './hook-response.ts'
-import type { Lifecycle } from './lifecycle.service.ts'
-import type { NodeTypes } from './nodes/node-types.ts'
-import { protectDefinition } from './protect-definition.ts'
-import type { WorkflowEvents } from './workflows.events.ts'
-import type { Version } from './workflows.repository.ts'
+import type { Problem } from '../engine/graph.ts'
+import type { HookResponse } from '../nodes/hook-response.ts'
+import type { NodeTypes } from '../nodes/node-types.ts'
+import type { Version } from '../rows/workflows.repository.ts'
 import {
   deleteWorkflow,
   findVersion,
@@ -23,7 +19,8 @@ import {
   listWorkflows,
   putWorkflow,
   subscribe,
-} from './workflows.repository.ts'
+} from '../rows/workflows.repository.ts'
+import type { WorkflowEvents } from '../workflows.events.ts'
 import type {
   Definition,
   NewWorkflow,
@@ -31,10 +28,19 @@ import type {
   WorkflowChanges,
   WorkflowListQuery,
   WorkflowSummary,
-} from './workflows.schema.ts'
+} from '../workflows.schema.ts'
+import { checkDefinition, requireNone } from './definition.ts'
+import { protectDefinition } from './protect-definition.ts'
 
 interface Dependencies extends ChangeContext<WorkflowEvents> {
-  lifecycle: Lifecycle
+  /** The executions of a workflow, within the transaction that changes it. */
+  lifecycle: {
+    startQueued(transaction: Database, outbox: Jobs, workflowId: string): Promise<void>
+    terminate(
+      ending: { transaction: Database; outbox: Outbox<WorkflowEvents>; agentId: string },
+      which: { workflow_id: string },
+    ): Promise<unknown>
+  }
   types: NodeTypes
   agentSecrets: AgentSecrets
   /** The events that any feature emits. */

@@ -2,10 +2,10 @@ import { AppError } from '#platform/errors.ts'
 import type { EventHandler } from '#platform/jobs/events.ts'
 import { aliasInCamelCase, createTemplates } from '#platform/templates/resolve-templates.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { Condition } from './engine/conditions.ts'
-import { match } from './engine/conditions.ts'
+import { requireWorkflow, triggerOf } from '../definitions/workflows.service.ts'
+import type { Condition } from '../engine/conditions.ts'
+import { match } from '../engine/conditions.ts'
 import type { ExecutionsService } from './executions.service.ts'
-import { requireWorkflow, triggerOf } from './workflows.service.ts'
 
 /** Starts workflows whose trigger names the event, and whose filter lets it pass: each once for each event. */
 export function createStartOnEvent(executions: Pick<ExecutionsService, 'start'>): EventHandler<AgentHandle> {

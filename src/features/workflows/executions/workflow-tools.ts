@@ -4,9 +4,9 @@ import { AppError } from '#platform/errors.ts'
 import { parseJson } from '#platform/exact-json.ts'
 import { causeDepth } from '#platform/jobs/cause-depth.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import { listOffered } from '../rows/workflows.repository.ts'
+import type { WorkflowSummary } from '../workflows.schema.ts'
 import type { ExecutionsService } from './executions.service.ts'
-import { listOffered } from './workflows.repository.ts'
-import type { WorkflowSummary } from './workflows.schema.ts'
 
 /** A model waits so long for a workflow, in milliseconds; then it gets the status `running`. */
 const timeoutMs = 60_000

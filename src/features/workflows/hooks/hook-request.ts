@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import { AppError, invalid } from '#platform/errors.ts'
 import { requireStorable } from '#platform/http/requests/storable-text.ts'
-import type { HookRequest } from './lifecycle.service.ts'
+import type { HookRequest } from '../executions/lifecycle.service.ts'
 
 export type ReadJson = (request: FastifyRequest, text: string) => unknown
 type Input = Record<string, unknown>

@@ -8,8 +8,8 @@ import type { ValueOf } from '#platform/prepared-query.ts'
 import { prepareQuery } from '#platform/prepared-query.ts'
 import { workflowTables } from '#storage/tables/workflows.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { ExecutionStatus } from './execution-status.ts'
-import type { ExecutionListQuery, ExecutionSummary, Started } from './workflows.schema.ts'
+import type { ExecutionStatus } from '../execution-status.ts'
+import type { ExecutionListQuery, ExecutionSummary, Started } from '../workflows.schema.ts'
 
 type Database = Kysely<AgentTables>
 export type ExecutionRow = Selectable<AgentTables['executions']>

@@ -4,10 +4,10 @@ import { parseJson } from '#platform/exact-json.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { NewJob, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentDatabase as Database } from '#storage/tables.ts'
-import type { NodeResult } from './engine/plan.ts'
-import type { EndStatus } from './execution-status.ts'
-import { openStatuses } from './execution-status.ts'
-import type { ExecutionRow, Guard } from './executions.repository.ts'
+import type { NodeResult } from '../engine/plan.ts'
+import type { EndStatus } from '../execution-status.ts'
+import { openStatuses } from '../execution-status.ts'
+import type { ExecutionRow, Guard } from '../rows/executions.repository.ts'
 import {
   changeExecutions,
   countExecutions,
@@ -15,11 +15,11 @@ import {
   insertExecution,
   listQueued,
   toStarted,
-} from './executions.repository.ts'
-import { insertResults } from './node-results.repository.ts'
-import type { Cause, ExecutionEnd, WorkflowEvents } from './workflows.events.ts'
-import { findWorkflow } from './workflows.repository.ts'
-import type { Started, WorkflowSummary } from './workflows.schema.ts'
+} from '../rows/executions.repository.ts'
+import { insertResults } from '../rows/node-results.repository.ts'
+import { findWorkflow } from '../rows/workflows.repository.ts'
+import type { Cause, ExecutionEnd, WorkflowEvents } from '../workflows.events.ts'
+import type { Started, WorkflowSummary } from '../workflows.schema.ts'
 
 export interface StartRequest {
   workflow_id: string

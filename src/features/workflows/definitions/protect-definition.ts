@@ -1,7 +1,7 @@
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
-import type { NodeTypes } from './nodes/node-types.ts'
-import type { Version } from './workflows.repository.ts'
-import type { Definition } from './workflows.schema.ts'
+import type { NodeTypes } from '../nodes/node-types.ts'
+import type { Version } from '../rows/workflows.repository.ts'
+import type { Definition } from '../workflows.schema.ts'
 
 /** By the ids of their nodes, and then by their names. */
 export type NodeSecrets = Record<string, Readonly<Record<string, string>>>

@@ -2,8 +2,8 @@ import type { Clock } from '#platform/clock.ts'
 import type { JobHandler, Outbox } from '#platform/jobs/jobs.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { deleteExecutions, findOldestEnd, listSuperfluous } from './executions.repository.ts'
-import { deleteSomeResults } from './node-results.repository.ts'
+import { deleteExecutions, findOldestEnd, listSuperfluous } from '../rows/executions.repository.ts'
+import { deleteSomeResults } from '../rows/node-results.repository.ts'
 
 export const pruneJob = 'executions.prune'
 /** Time for the caller of an execution to read its end, even if it is not kept. */

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { isOpen } from './execution-status.ts'
-import { findByKey, saleKey } from './executions.repository.ts'
-import type { ExecutionsService } from './executions.service.ts'
+import { isOpen } from '../execution-status.ts'
+import type { ExecutionsService } from '../executions/executions.service.ts'
+import type { StartRequest } from '../executions/lifecycle.service.ts'
+import { findByKey, saleKey } from '../rows/executions.repository.ts'
+import { findWorkflow } from '../rows/workflows.repository.ts'
 import { triggerOfRequest } from './hook-request.ts'
-import type { StartRequest } from './lifecycle.service.ts'
-import { findWorkflow } from './workflows.repository.ts'
 
 interface Order {
   workflow_id: string

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Log } from '#platform/logging/log.ts'
 import type { Templates } from '#platform/templates/resolve-templates.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { Scope } from '../engine/scope.ts'
+import type { Scope } from './scope.ts'
 
 /** A kind of node. Adding one means a file like its neighbours, and a line in `node-types.ts`. */
 export interface NodeType<Data = never> {

@@ -7,7 +7,7 @@ import type { ValueOf } from '#platform/prepared-query.ts'
 import { prepareQuery } from '#platform/prepared-query.ts'
 import { workflowTables } from '#storage/tables/workflows.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { Definition, WorkflowListQuery, WorkflowSummary } from './workflows.schema.ts'
+import type { Definition, WorkflowListQuery, WorkflowSummary } from '../workflows.schema.ts'
 
 type Database = Kysely<AgentTables>
 type Row = Omit<Selectable<AgentTables['workflows']>, 'hook_hash'>

@@ -5,21 +5,27 @@ import { conflict, notFound } from '#platform/errors.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { checkDefinition, requireNode, requireNone } from './definition.ts'
+import { checkDefinition, requireNode, requireNone } from '../definitions/definition.ts'
+import { requireWorkflow } from '../definitions/workflows.service.ts'
+import type { NodeTypes } from '../nodes/node-types.ts'
+import type { ExecutionRow } from '../rows/executions.repository.ts'
+import {
+  findByKey,
+  findExecution,
+  listExecutions,
+  toStarted,
+  toSummary,
+} from '../rows/executions.repository.ts'
+import { readKeys, writeResults } from '../rows/node-results.repository.ts'
+import type { WorkflowEvents } from '../workflows.events.ts'
+import type { Execute, ExecutionListQuery, ExecutionSummary, Retry, Started } from '../workflows.schema.ts'
 import type { ExecutionEnds } from './execution-ends.ts'
-import type { ExecutionRow } from './executions.repository.ts'
-import { findByKey, findExecution, listExecutions, toStarted, toSummary } from './executions.repository.ts'
 import type { Lifecycle, StartRequest } from './lifecycle.service.ts'
 import { findPlace, maxDepth } from './lifecycle.service.ts'
 import { createInputs, shownInputs, writeNode } from './node-inputs.ts'
-import { readKeys, writeResults } from './node-results.repository.ts'
-import type { NodeTypes } from './nodes/node-types.ts'
 import { planRetry } from './plan-retry.ts'
 import type { DecidedNode } from './resume-node.ts'
 import { resumeNode } from './resume-node.ts'
-import type { WorkflowEvents } from './workflows.events.ts'
-import type { Execute, ExecutionListQuery, ExecutionSummary, Retry, Started } from './workflows.schema.ts'
-import { requireWorkflow } from './workflows.service.ts'
 
 interface Dependencies {
   transact: Transact<WorkflowEvents>

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, notFound } from '#platform/errors.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { findExecution } from './executions.repository.ts'
-import type { WorkflowEvents } from './workflows.events.ts'
+import { findExecution } from '../rows/executions.repository.ts'
+import type { WorkflowEvents } from '../workflows.events.ts'
 
 /** Requests that wait at a time. */
 const maxWaits = { ofAgent: 50, ofProcess: 500 }

@@ -5,9 +5,9 @@ import { clientSignal } from '#platform/http/closing.ts'
 import { acceptRawBodies } from '#platform/http/requests/inbound-webhook.ts'
 import { jsonReader } from '#platform/http/requests/json-body.ts'
 import { sandboxed } from '#platform/http/responses/headers.ts'
+import { startedSchema } from '../workflows.schema.ts'
 import { readHookInput, triggerOfRequest } from './hook-request.ts'
 import type { HookResult, HooksService } from './hooks.service.ts'
-import { startedSchema } from './workflows.schema.ts'
 
 const maxBodyBytes = 1024 * 1024
 const limits = { area: 'generic', access: 'anyone', limit: 'general' } as const
