@@ -1,31 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { FastifyRequest } from 'fastify'
 import type { Configuration } from '#configuration/configuration.ts'
-import { createAccess } from '#features/access/access.feature.ts'
-import { createAgents } from '#features/agents/agents.feature.ts'
-import { createAudit } from '#features/audit/audit.feature.ts'
-import { createBrowser } from '#features/browser/browser.feature.ts'
-import { createCalendar } from '#features/calendar/calendar.feature.ts'
-import { createChannels } from '#features/channels/channels.feature.ts'
-import { createChat } from '#features/chat/chat.feature.ts'
-import { collectTools } from '#features/collect-tools.ts'
-import { createContacts } from '#features/contacts/contacts.feature.ts'
 import type { Feature } from '#features/feature.ts'
-import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
-import { createMcp } from '#features/mcp/mcp.feature.ts'
-import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.ts'
-import { createNotices } from '#features/notices/notices.feature.ts'
-import { createOpenai } from '#features/openai/openai.feature.ts'
-import { createOverview } from '#features/overview/overview.feature.ts'
-import { createPayments } from '#features/payments/payments.feature.ts'
-import { createSchedules } from '#features/schedules/schedules.feature.ts'
-import { createSignIn } from '#features/sign-in/sign-in.feature.ts'
-import { createSources } from '#features/sources/sources.feature.ts'
-import { createSql } from '#features/sql/sql.feature.ts'
-import { createTools } from '#features/tools/tools.feature.ts'
-import { createUsage } from '#features/usage/usage.feature.ts'
-import { createWebhooks } from '#features/webhooks/webhooks.feature.ts'
-import { createWorkflows } from '#features/workflows/workflows.feature.ts'
 import type { Environment } from '#infrastructure/environment.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { openInfrastructure } from '#infrastructure/infrastructure.ts'
@@ -42,6 +18,7 @@ import { createSignedRequests } from '#platform/http/replicas/signed-requests.ts
 import { createServer } from '#platform/http/server.ts'
 import { registerWebSockets } from '#platform/http/websockets.ts'
 import { eventJob, eventJobName } from '#platform/jobs/events.ts'
+import { createFeatures } from './compose.ts'
 
 /**
  * How long answers, then open connections, then jobs may take to end when the service closes, in milliseconds; 10 s are
@@ -67,74 +44,6 @@ export interface Service {
    * @param reason `failing` if a job may be why the process ends.
    */
   close(reason?: 'stopping' | 'failing'): Promise<void>
-}
-
-/** Every feature, each behind those that it uses. */
-async function createFeatures(infrastructure: Infrastructure, routes: readonly DeclaredRoute[]) {
-  const all: Feature[] = []
-  function add<Added extends Feature>(feature: Added): Added {
-    all.push(feature)
-    return feature
-  }
-  const access = add(createAccess(infrastructure))
-  const { recordTool, recordWork } = add(createAudit(infrastructure))
-  const agents = add(
-    await createAgents(infrastructure, {
-      ...access,
-      // Notices are added later.
-      requireReachable: (...given): Promise<void> => notices.requireReachable(...given),
-    }),
-  )
-  const sql = add(createSql(infrastructure, agents))
-  const browser = add(createBrowser(infrastructure, { ...access, ...agents }))
-  const contacts = add(createContacts(infrastructure, agents))
-  const knowledge = add(createKnowledge(infrastructure, agents))
-  const sources = add(createSources(infrastructure, { ...knowledge, ...sql, ...browser }))
-  const mcp = add(createMcp(infrastructure))
-  add(createTools(infrastructure, mcp))
-  const payments = add(
-    createPayments(infrastructure, {
-      ...{ ...access, ...agents, endpoints: () => endpointsOf(routes) },
-      // Workflows are added later.
-      workflows: {
-        isActive: (...given) => workflows.soldRuns.isActive(...given),
-        run: (...given) => workflows.soldRuns.run(...given),
-      },
-    }),
-  )
-  // Features that are added later offer tools, too. Models see those for the sources first.
-  const toolsOf = collectTools(() => new Set<Feature>([knowledge, sources, ...all]), recordTool)
-  const usage = add(createUsage(infrastructure, access))
-  const chat = add(createChat(infrastructure, { ...agents, ...browser, ...knowledge, ...usage, toolsOf }))
-  add(createMcpEndpoint(infrastructure, { ...payments, ...agents, ...knowledge, ...chat, toolsOf }))
-  add(createOpenai(infrastructure, { ...access, ...agents, ...payments, ...knowledge, ...chat }))
-  const eventNames = () => all.flatMap(({ events = {} }) => Object.keys(events))
-  add(createWebhooks(infrastructure, eventNames))
-  const channels = add(createChannels(infrastructure, { ...agents, ...contacts, ...chat }))
-  const signIn = add(createSignIn(infrastructure, { ...access, ...channels }))
-  const workflows = add(
-    createWorkflows(infrastructure, { ...agents, ...chat, ...channels, ...browser, eventNames }),
-  )
-  add(createSchedules(infrastructure, { ...agents, ...chat, ...workflows }))
-  add(createCalendar(infrastructure, { ...agents, ...workflows }))
-  const notices = add(
-    createNotices(infrastructure, {
-      ...access,
-      ...agents,
-      ...contacts,
-      ...chat,
-      ...channels,
-      ...workflows,
-      recordWork,
-    }),
-  )
-  add(createOverview(infrastructure, { ...agents, ...chat }))
-  return { agents, signIn, all }
-}
-
-/** The part of a route's path after `/api/agents/{id}/`, up to the next slash. */
-function endpointsOf(routes: readonly DeclaredRoute[]): ReadonlySet<string> {
-  return new Set(routes.map(({ url }) => /^\/api\/agents\/:id\/([^/]+)/.exec(url)?.[1] ?? ''))
 }
 
 /**

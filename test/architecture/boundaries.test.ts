@@ -179,11 +179,18 @@ describe('boundaries', () => {
   })
 
   it('list the features in the order in which the service makes them', () => {
-    const made = readFileSync('src/app.ts', 'utf8').matchAll(
+    const made = readFileSync('src/compose.ts', 'utf8').matchAll(
       /add\(\s*(?:await )?create(\w+)\(infrastructure/g,
     )
     const kebab = (name: string) => name.replaceAll(/(?<=[a-z])[A-Z]/g, letter => `-${letter}`).toLowerCase()
     expect([...made].map(([, name = '']) => kebab(name))).toEqual(Object.keys(features))
+  })
+
+  it('hand on to a feature by name, and no whole feature', () => {
+    const text = readFileSync('src/compose.ts', 'utf8')
+    const names = [...text.matchAll(/const (\w+) = add\(/g)].map(([, name]) => name)
+    expect(names.length).toBeGreaterThan(10)
+    expect(names.filter(name => text.includes(`...${name},`) || text.includes(`...${name} `))).toEqual([])
   })
 
   it('lead one way between the folders of a feature, but for known debts', () => {

@@ -66,7 +66,7 @@ describe('the example in docs/add-a-feature.md', () => {
         'test/spec/additions.ts',
         'src/storage/tables/notes.ts',
         'src/storage/tables.ts',
-        'src/app.ts',
+        'src/compose.ts',
         'test/architecture/boundaries.test.ts',
       ]),
     )
