@@ -93,8 +93,8 @@ const loads = { ...shared, testTimeout: 1_800_000, fileParallelism: !isFullEndur
 
 export default defineConfig({
   test: {
-    // Many tests wait for databases, processes and time-outs of their own: one worker would leave a small machine idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many tests wait for databases, processes and time-outs of their own: two workers would leave a small machine idle.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [
       {
         test: {

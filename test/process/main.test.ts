@@ -27,7 +27,8 @@ const newKey = () => randomBytes(32).toString('base64')
 describe('a start', () => {
   it('that succeeds prints one line with the address, and one with the first sign-in link, and answers there', async () => {
     const dataDirectory = temporaryDirectory()
-    await using server = await startServerProcess({ dataDirectory, environment: { LOG_LEVEL: 'warn' } })
+    const environment = { LOG_LEVEL: 'warn' }
+    await using server = await startServerProcess({ dataDirectory, environment, program: 'main' })
     await eventually(() =>
       expect(server.output()).toMatch(
         /^agentstead is ready at (http:\/\/127\.0\.0\.1:\d+)\nSign in as owner@localhost .*: \1\/sign-in#token=[\w-]{43}\n$/,

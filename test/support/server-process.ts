@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Answer, CallOptions } from './build-app.ts'
 import { storageEnvironment } from './postgres/environment.ts'
+import { serverBundle } from './server-bundle.ts'
 
 const root = new URL('../../', import.meta.url).pathname
 /** What `npm start` gives to Node, without the shell. */
@@ -38,6 +39,12 @@ export interface ServerProcess {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** The file that Node runs in the place of the one of `npm start`. */
+function entry(program: string | undefined): string | Promise<string> {
+  if (program === 'main') return 'src/main.ts'
+  return program === undefined ? serverBundle() : `test/support/programs/${program}`
+}
+
 interface StartOptions {
   dataDirectory: string
   /** Environment variables, over those that suit tests; nothing that the service reads is passed on of the test's own environment. */
@@ -48,7 +55,7 @@ interface StartOptions {
   openFiles?: number
   /** A command that runs the one given behind it, as in other namespaces of the system. */
   within?: readonly string[] | undefined
-  /** Of `test/support/programs`, in the place of what `npm start` runs. */
+  /** A file of `test/support/programs`, or `main` for the sources; defaults to the same service in one file. */
   program?: string | undefined
 }
 
@@ -71,8 +78,7 @@ export async function startServerProcess({
 }: StartOptions): Promise<ServerProcess> {
   const storage = await storageEnvironment(dataDirectory)
   const begun = performance.now()
-  const started =
-    file === undefined ? parameters : [...parameters.slice(0, -1), `test/support/programs/${file}`]
+  const started = [...parameters.slice(0, -1), await entry(file)]
   const command = [...within, process.execPath, ...started]
   const [program = '', ...rest] =
     openFiles === undefined ? command : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...command]
