@@ -7,7 +7,7 @@ import { eventOf } from '#platform/jobs/event-payloads.ts'
 /** The cause of an execution. */
 export interface Cause {
   kind: 'manual' | 'event' | 'schedule' | 'calendar' | 'webhook' | 'tool' | 'sale'
-  /** Names it more closely, such as the id of a schedule or the name of an event. */
+  /** The trigger's name, such as the id of a schedule or the name of an event. */
   ref?: string
 }
 
@@ -26,7 +26,7 @@ const end = {
   output: Type.Optional(Type.Unknown({ description: 'Unless it is longer than 64 KB.' })),
   error: Type.Optional(Type.String()),
 }
-/** How an execution has ended. */
+/** The end of an execution. */
 const endSchema = Type.Object(end)
 export type ExecutionEnd = Static<typeof endSchema>
 

@@ -39,11 +39,11 @@ interface Peers extends Pick<ChatFeature, 'answerOnce' | 'answerAlone' | 'abando
   agents: AgentsService
   channels: ChannelsService
   browser: BrowserService
-  /** The events that any feature emits. */
+  /** Returns the events that any feature emits. */
   eventNames(): readonly string[]
 }
 
-/** Graphs of nodes that agents run: by hand, by events, by an address, by the clock, and as tools of models. */
+/** Graphs of nodes that agents run manually, by events, addresses or schedules, or as tools of models. */
 export function createWorkflows(
   infrastructure: Infrastructure,
   { agents, eventNames, ...peers }: Peers,

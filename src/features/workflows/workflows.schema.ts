@@ -110,7 +110,7 @@ const optional = {
   tool: Type.Optional(settings.tool),
 }
 
-/** Of nodes and edges only what is known here is kept, so that those of canvas libraries can be sent as they are. */
+/** Nodes and edges drop unknown fields, so that the objects of canvas libraries can be sent unchanged. */
 export const newWorkflowSchema = Type.Object({
   ...optional,
   name: settings.name,
@@ -258,7 +258,7 @@ export const executionSchema = Type.Object(
 )
 export type Execution = Static<typeof executionSchema>
 
-/** The fields of an execution are there if the request waited for it. */
+/** The fields of an execution are present if the request waited for it. */
 export const executedSchema = Type.Object({
   ...Type.Partial(executionSchema).properties,
   ...startedSchema.properties,

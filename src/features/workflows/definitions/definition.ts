@@ -9,9 +9,9 @@ const maxShown = 100
 
 export interface CheckedDefinition {
   graph: Graph
-  /** The problems that it cannot be saved with. */
+  /** Problems that prevent saving. */
   problems: Problem[]
-  /** Missing fields that it needs to run, and may lack as a draft. */
+  /** Missing fields that a draft may lack; an active workflow needs them. */
   missing: Problem[]
   /** Braces that are not templates. */
   templates: Problem[]

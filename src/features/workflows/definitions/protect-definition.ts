@@ -3,7 +3,7 @@ import type { NodeTypes } from '../nodes/node-types.ts'
 import type { Version } from '../rows/workflows.repository.ts'
 import type { Definition } from '../workflows.schema.ts'
 
-/** By the ids of their nodes, and then by their names. */
+/** Secrets by node id and then by name. */
 export type NodeSecrets = Record<string, Readonly<Record<string, string>>>
 
 export async function readSecrets(
@@ -18,11 +18,11 @@ export async function readSecrets(
 interface Change {
   agentId: string
   wanted: Definition
-  /** Whose secrets masks stand for. */
+  /** The version whose secrets replace masks. */
   before: Version
 }
 
-/** The version to be stored, its secrets stored already; `before` itself if nothing has changed. */
+/** Stores the secrets, and returns the version to store; returns `before` if nothing has changed. */
 export async function protectDefinition(
   { agentSecrets, types }: { agentSecrets: AgentSecrets; types: NodeTypes },
   { agentId, wanted, before }: Change,

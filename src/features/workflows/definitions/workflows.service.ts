@@ -43,7 +43,7 @@ interface Dependencies extends ChangeContext<WorkflowEvents> {
   }
   types: NodeTypes
   agentSecrets: AgentSecrets
-  /** The events that any feature emits. */
+  /** Returns the events that any feature emits. */
   eventNames(): readonly string[]
 }
 
@@ -68,25 +68,25 @@ export interface Stored {
 }
 
 /** Workflows: their definitions and versions. */
-export function createWorkflowsService(needs: Dependencies) {
-  const { transact, lifecycle, types, agentSecrets, clock, ids } = needs
+export function createWorkflowsService(dependencies: Dependencies) {
+  const { transact, lifecycle, types, agentSecrets, clock, ids } = dependencies
 
   function toWorkflow({ workflow, version: { nodes, edges } }: Stored): Workflow {
     const { event } = triggerOf({ nodes })
-    const isKnown = event === undefined || [...otherTriggers, ...needs.eventNames()].includes(event)
+    const isKnown = event === undefined || [...otherTriggers, ...dependencies.eventNames()].includes(event)
     const unknown = { field: 'data.event', issue: `nothing emits ${event}, so it never starts by itself` }
     const { missing, templates } = checkDefinition({ nodes, edges }, types)
     const warnings = [...missing, ...templates, ...(isKnown ? [] : [unknown])]
     return { ...workflow, nodes, edges, warnings }
   }
 
-  /** Stores the workflow, and what follows from it. */
+  /** Stores the workflow, updates its event subscription, and starts its queued executions. */
   async function put(transaction: Database, outbox: Jobs, { workflow, version }: Stored): Promise<void> {
     await putWorkflow(transaction, workflow)
     const { event } = triggerOf(version)
     const isSubscribed = workflow.status === 'active' && event !== undefined && !otherTriggers.includes(event)
     await subscribe(transaction, workflow.id, isSubscribed ? event : undefined)
-    // It may have more places now, or be active again.
+    // The workflow might have more places now, or be active again.
     await lifecycle.startQueued(transaction, outbox, workflow.id)
   }
 
@@ -103,7 +103,7 @@ export function createWorkflowsService(needs: Dependencies) {
       const workflow = { ...defaults, ...given, ...own }
       const change = { agentId: agent.agentId, wanted: { nodes, edges }, before: nothing }
       await requireSavable(types, change, workflow.status)
-      const version = await protectDefinition(needs, change)
+      const version = await protectDefinition(dependencies, change)
       await transact(agent, async (transaction, outbox) => {
         await put(transaction, outbox, { workflow, version })
         await insertVersion(transaction, workflow, version)
@@ -116,7 +116,7 @@ export function createWorkflowsService(needs: Dependencies) {
       const { nodes = before.version.nodes, edges = before.version.edges, ...others } = changes
       const change = { agentId: agent.agentId, wanted: { nodes, edges }, before: before.version }
       await requireSavable(types, change, changes.status ?? before.workflow.status)
-      const version = await protectDefinition(needs, change)
+      const version = await protectDefinition(dependencies, change)
       const isNew = version !== before.version
       const number = before.workflow.version + Number(isNew)
       const workflow = { ...before.workflow, ...others, version: number, updated_at: timestamp(clock) }
@@ -129,7 +129,7 @@ export function createWorkflowsService(needs: Dependencies) {
       return toWorkflow({ workflow, version })
     },
 
-    /** Its executions stay, ended, until their time is over. */
+    /** Deletes a workflow and ends its executions; ended executions stay until they are pruned. */
     async remove(agent: AgentHandle, id: string): Promise<void> {
       const { agentId } = agent
       const secretSets = await transact(agent, async (transaction, outbox) => {
@@ -147,7 +147,7 @@ export function createWorkflowsService(needs: Dependencies) {
 
 export type WorkflowsService = ReturnType<typeof createWorkflowsService>
 
-/** A workflow with one of its versions, the current one unless given. */
+/** Returns a workflow with one of its versions, which defaults to the current one. */
 export async function requireWorkflow(database: Database, id: string, number?: number): Promise<Stored> {
   const workflow = await findWorkflow(database, id)
   const version = workflow && (await findVersion(database, id, number ?? workflow.version))
@@ -161,7 +161,7 @@ interface Change {
   before: Definition
 }
 
-/** @throws VALIDATION_ERROR that names all problems; braces and code that were stored `before` go on as they are. */
+/** @throws VALIDATION_ERROR that names all problems, except template problems that were stored `before`. */
 async function requireSavable(types: NodeTypes, change: Change, status: WorkflowSummary['status']) {
   const { wanted, before } = change
   const { problems, missing, templates } = checkDefinition(wanted, types)

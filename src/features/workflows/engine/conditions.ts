@@ -38,10 +38,10 @@ export const conditionSchema = Type.Object(
 )
 export type Condition = Static<typeof conditionSchema>
 
-/** Bytes of each side of a condition that searches a text. */
+/** Max bytes of each side of a condition that searches a text. */
 const maxTextBytes = 1024 * 1024
 
-/** Whether all of the conditions hold, or any. */
+/** Returns true if all of the conditions hold, or any with mode `any`. */
 export async function match(conditions: readonly Condition[], mode: 'all' | 'any' = 'all'): Promise<boolean> {
   const isAny = mode === 'any'
   for (const condition of conditions) if ((await holds(condition)) === isAny) return isAny
@@ -49,8 +49,8 @@ export async function match(conditions: readonly Condition[], mode: 'all' | 'any
 }
 
 /**
- * Whether a condition holds, its templates resolved; a missing value is null. Takes time in proportion to the length of
- * both sides, and spreads it over turns of the event loop.
+ * Evaluates a condition whose templates are resolved; a missing value is null. Takes linear time, spread over
+ * turns of the event loop.
  * @throws VALIDATION_ERROR for a text that is too long to search.
  */
 export async function holds({ left, operator, right }: Condition): Promise<boolean> {
@@ -89,7 +89,7 @@ interface ReadNumber extends Decimal {
   form: 'number' | 'text' | 'text with exponent'
 }
 
-/** A number, or a text that is one, by its decimal value; `0e12` is a text. */
+/** Returns a number, or a text that is a number, by its decimal value; `0e12` is a text. */
 function numberOf(value: unknown): ReadNumber | undefined {
   const isText = typeof value === 'string'
   if (!(isText || typeof value === 'number' || isExactNumber(value))) return undefined
@@ -100,14 +100,14 @@ function numberOf(value: unknown): ReadNumber | undefined {
   return number.sign === 0 ? undefined : { ...number, form: 'text with exponent' }
 }
 
-/** Texts with an exponent equal numbers, but no other texts: `12e3` and `120e2` may be two ids. */
+/** Texts with an exponent equal numbers, but not other texts: `12e3` and `120e2` might be two ids. */
 function areSameNumbers(one: ReadNumber | undefined, other: ReadNumber | undefined): boolean {
   const forms = [one?.form, other?.form]
   if (forms.includes('text with exponent') && !forms.includes('number')) return false
   return difference(one, other) === 0
 }
 
-/** Not a number where one of the two is none. */
+/** Returns NaN if one of the two is no number. */
 function difference(one: ReadNumber | undefined, other: ReadNumber | undefined): number {
   return one === undefined || other === undefined ? Number.NaN : compareDecimals(one, other)
 }
@@ -116,10 +116,10 @@ function isEqual(left: unknown, right: unknown): Promise<boolean> {
   return equalTo(right)(left)
 }
 
-/** Reads the value once, however many others are compared with it. */
+/** Reads the value once for any number of comparisons. */
 function equalTo(value: unknown): (other: unknown) => Promise<boolean> {
   if (typeof value === 'object') {
-    // Equal values have JSON of equal length, and the length of another costs nothing in proportion to this one.
+    // Equal values have JSON of equal length, which is cheap to compare.
     const { length } = JSON.stringify(value)
     return async other => {
       await turn()
@@ -136,7 +136,7 @@ function equalTo(value: unknown): (other: unknown) => Promise<boolean> {
       (time !== undefined && sortableTime(other) === time))
 }
 
-/** Whether two JSON values are the same, in whichever order their keys are. */
+/** Compares two JSON values, ignoring the order of keys. */
 async function isSame(one: unknown, other: unknown): Promise<boolean> {
   if (isExactNumber(one)) return isExactNumber(other) && areSameNumbers(numberOf(one), numberOf(other))
   if (!(isObject(one) && isObject(other))) return one === other
@@ -152,7 +152,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** Not a number where one of two different things is greater than the other only by chance. */
+/** Returns NaN for values that have no order. */
 function compare(left: unknown, right: unknown): number {
   const compared = difference(numberOf(left), numberOf(right))
   if (!Number.isNaN(compared) || typeof left !== 'string' || typeof right !== 'string') return compared

@@ -3,18 +3,18 @@ import type { Definition, Edge, Node } from '../workflows.schema.ts'
 /** A definition, indexed for the engine. */
 export interface Graph {
   nodes: ReadonlyMap<string, Node>
-  /** The nodes of each loop's body, and under the empty name those outside of loops; each after those it waits for. */
+  /** The nodes of each loop's body (outside of loops: the empty name), in the order of their edges. */
   scopes: ReadonlyMap<string, readonly Node[]>
-  /** The innermost loop that a node is in the body of. */
+  /** The innermost loop whose body contains a node. */
   loopOf: ReadonlyMap<string, string>
-  /** Without the edges by which a body comes back to its loop. */
+  /** Edges without those by which a body returns to its loop. */
   incoming: ReadonlyMap<string, readonly Edge[]>
   outgoing: ReadonlyMap<string, readonly Edge[]>
 }
 
 /** A problem of a definition. */
 export interface Problem {
-  /** Its id; absent where it is about the whole. */
+  /** The node's id; absent for a problem of the whole definition. */
   node?: string | undefined
   field: string
   issue: string
@@ -23,7 +23,7 @@ export interface Problem {
 export const outside = ''
 const maxLevels = 3
 
-/** Edges must lead to existing nodes, whose ids are unique. */
+/** Indexes a definition. Edges must lead to existing nodes with unique ids. */
 export function readGraph({ nodes: all, edges }: Definition): { graph: Graph; problems: Problem[] } {
   const nodes = new Map(all.map(node => [node.id, node]))
   const outgoing = Map.groupBy(edges, ({ source }) => source)
@@ -50,7 +50,7 @@ function problem(node: string, issue: string): Problem {
   return { node, field: 'edges', issue }
 }
 
-/** A loop's body is what its edges `item` reach without passing it; the smallest body around a node is its own. */
+/** Maps nodes to loops. A loop's body is all that its edges `item` reach without passing the loop. */
 function findLoops(nodes: readonly Node[], outgoing: Graph['outgoing']): Map<string, string> {
   const bodies = nodes
     .filter(({ type }) => type === 'loop')
@@ -67,14 +67,14 @@ function bodyOf(loop: string, outgoing: Graph['outgoing']): Set<string> {
   )
 }
 
-/** The ids themselves, and all that they lead to. */
+/** Returns the ids and all ids that are reachable from them. */
 export function reachable(ids: readonly string[], next: (id: string) => readonly string[]): Set<string> {
   const found = new Set(ids)
   for (const id of found) for (const following of next(id)) found.add(following)
   return found
 }
 
-/** The definition without what a node leads to, and without what does not lead to it. */
+/** Returns the definition with only the edges that lead to a node. */
 export function upTo({ nodes, edges }: Definition, last: string): Definition {
   const needed = reachable([last], id => edges.filter(edge => edge.target === id).map(({ source }) => source))
   return { nodes, edges: edges.filter(({ source, target }) => source !== last && needed.has(target)) }
@@ -88,7 +88,7 @@ function edgeProblem({ id, source, target, sourceHandle }: Edge, { loopOf, nodes
   return isAllowed ? undefined : problem(source, `the edge ${id} leads into or out of the body of a loop`)
 }
 
-/** Leaves out what waits for itself. */
+/** Sorts a body by its edges, and omits nodes in cycles or behind one. */
 function inOrder(body: readonly Node[], incoming: Graph['incoming']): Node[] {
   const waiting = new Set(body.map(({ id }) => id))
   const ordered: Node[] = []

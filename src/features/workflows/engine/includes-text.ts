@@ -4,13 +4,13 @@ import { turn } from '#platform/event-loop/turns.ts'
 const stepLength = 16_384
 
 /**
- * Whether a text holds another, by the algorithm of Knuth, Morris and Pratt: in linear time, where V8's `includes` and
- * `Buffer.indexOf` compare almost all of the part at each place of some texts.
+ * Returns true if a text contains another, by the algorithm of Knuth, Morris and Pratt: in linear time,
+ * whereas V8's `includes` and `Buffer.indexOf` compare almost all of the part at each place of some texts.
  */
 export async function includesText(whole: string, part: string): Promise<boolean> {
   if (part === '') return true
   const borders = new Int32Array(part.length)
-  /** The length of the beginning of the part that a text ends with, once this character has followed. */
+  /** Returns the length of the longest prefix of the part that ends at this character. */
   const extend = (length: number, character: number) => {
     let matched = length
     while (matched > 0 && part.charCodeAt(matched) !== character) matched = borders[matched - 1] ?? 0

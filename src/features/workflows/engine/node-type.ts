@@ -5,44 +5,44 @@ import type { Templates } from '#platform/templates/resolve-templates.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Scope } from './scope.ts'
 
-/** A kind of node. Adding one means a file like its neighbours, and a line in `node-types.ts`. */
+/** A kind of node. To add one, write a file like its neighbours, and add a line to `node-types.ts`. */
 export interface NodeType<Data = never> {
-  /** Of `data`, from `nodeData`. Templates may stand for values of any type; what is required may be missing in a draft. */
+  /** The schema of `data`, from `nodeData`. Templates can replace any value; drafts may lack values. */
   schema: TObject
-  /** Other fields that are missing in `data`, as it is written. */
+  /** Returns other missing fields of the written `data`. */
   missing?(data: Data): DataProblem | undefined
-  /** Other problems of `data`, as it is written: drafts must not have them either. */
+  /** Returns other problems of the written `data`, which drafts must not have either. */
   problem?(data: Data): DataProblem | undefined
-  /** A problem that takes time to find: looked for when `data` is saved with changes. */
+  /** Returns a problem that takes time to find; called when changed `data` is saved. */
   check?(data: Partial<Data>, agentId: string): Promise<DataProblem | undefined>
   /**
-   * The exits, where a node chooses between several. A pinned output leaves by the one that it names, else by the first.
-   * @param data of any shape: it may not have been checked.
+   * Returns the exits of a node that has several. A pinned output names its exit; the default is the first.
+   * @param data has any shape: it might not have been checked.
    */
   handles?(data: Data): readonly string[] | undefined
   /**
-   * Takes the secrets out of `data` when it is saved, and puts masks in their place.
-   * @param before what this node had until now, for masks that come back.
-   * @param at where `data` is, for messages.
+   * Replaces the secrets in `data` by masks when it is saved.
+   * @param before the node's former data and secrets, for masks that come back.
+   * @param at the path of `data`, for messages.
    * @throws AppError for a mask without a secret behind it.
    */
   protect?(data: Data, before: Protected<Data> | undefined, at: string): Protected<Record<string, unknown>>
-  /** Keys of `data` whose templates `run` resolves, if anything does. */
+  /** Keys of `data` whose templates are left to `run`. */
   literal?: readonly string[]
   /** Keys of `data` in which braces have no meaning. */
   verbatim?: readonly string[]
-  /** The literal keys as `run` resolves them, without secrets, to be shown as the input of the node. */
+  /** Returns the literal keys as `run` resolves them, without secrets, to show them as the node's input. */
   show?(data: Data, templates: Templates): Promise<object>
   /**
-   * Whether it has no effect outside of its execution: its result may be recorded later, and it may run again after a crash
-   * until it is. Its time is not limited.
+   * True if the node has no effect outside of its execution: its result can be recorded later, and until then
+   * it can run again after a crash. The node's time is not limited.
    */
   onlyComputes?: true
-  /** Seconds; 30 unless given. */
+  /** Max duration in seconds; defaults to 30. */
   timeoutSeconds?: number
   /**
-   * Runs again after an interruption. An AppError that is permanent is not tried again; the message of any AppError is
-   * shown to people, and `details.retry_after`, in seconds, delays the next attempt.
+   * Runs the node, again after an interruption. A permanent AppError is not retried; the message of any
+   * AppError is shown to people, and `details.retry_after`, in seconds, delays the next attempt.
    */
   run(context: NodeContext<Data>): Promise<NodeOutcome>
 }
@@ -52,7 +52,7 @@ export interface DataProblem {
   issue: string
 }
 
-/** The data of a node as they are stored and shown, and its secrets by name, which are sealed. */
+/** The data of a node in the stored and shown form, and its secrets by name, which are sealed. */
 export interface Protected<Data> {
   data: Data
   secrets: Readonly<Record<string, string>>
@@ -60,32 +60,32 @@ export interface Protected<Data> {
 
 export interface NodeContext<Data> extends Protected<Data> {
   agent: AgentHandle
-  /** Checked against the schema, with all templates resolved that are not literal. */
+  /** Data that matches the schema, with all templates resolved except in literal keys. */
   data: Data
-  /** Of `scope`, for what is literal. */
+  /** Resolves templates in literal keys with `scope`. */
   templates: Templates
   scope: Scope
   execution: { id: string; workflowId: string; depth: number }
-  /** The same for every attempt: to be sent as `Idempotency-Key`. */
+  /** Identical for every attempt: to be sent as `Idempotency-Key`. */
   key: string
   /** Aborted when the node takes too long, or its execution is terminated. */
   signal: AbortSignal
   log: Log
   /** Milliseconds since the epoch. */
   now: number
-  /** When its first attempt began, in the same. */
+  /** The beginning of the first attempt, in milliseconds since the epoch. */
   since: number
-  /** Of a node that has waited: how it was resumed; empty if its time has come. */
+  /** The decision on a node that has waited; empty if its time has come. */
   resumed?: { approved?: boolean; by?: string; data?: unknown } | undefined
 }
 
 export type NodeOutcome =
   | { output: unknown; handle?: string; warnings?: readonly string[] }
-  /** To be run again at this time, or earlier once a person has decided. */
-  | { waitUntil: number; forApproval: string | undefined /** For a person, in a turn. */; isTurn?: true }
+  /** The node runs again at this time, or earlier once a person has decided; with `isTurn`, in a turn. */
+  | { waitUntil: number; forApproval: string | undefined; isTurn?: true }
   | { items: unknown[]; concurrency: number; stopsOnError: boolean }
 
-/** The schema of a node's `data`, with what all types take. */
+/** Returns the schema of a node's `data`, with the fields of all types. */
 export function nodeData<Properties extends TProperties>(properties: Properties) {
   return Type.Object({ ...common, ...properties }, { additionalProperties: false })
 }
@@ -108,12 +108,12 @@ const common = {
 }
 export type CommonData = Static<TObject<typeof common>>
 
-/** Whether a key of `data` is as it is written when the node runs. */
+/** Returns true for a key of `data` that keeps its templates when the node runs. */
 export function isLiteral({ literal }: Pick<NodeType, 'literal'>, key: string): boolean {
   return Object.hasOwn(common, key) || (literal?.includes(key) ?? false)
 }
 
-/** Gives a node type the type of its data. */
+/** Types a node by the schema of its data. */
 export function defineNode<Schema extends TObject>(
   schema: Schema,
   { run, ...node }: Omit<NodeType<Static<Schema>>, 'schema'>,

@@ -25,33 +25,33 @@ export interface NodeResult {
   completed_at: string | null
 }
 
-/** By `keyOf` their node and path. */
+/** Results by `keyOf` their node and path. */
 export type Results = ReadonlyMap<string, NodeResult>
 
-/** A node, in one pass through the loops that it is in. */
+/** A node in one pass through its loops. */
 export interface Place {
   node: Node
   path: string
 }
 
-/** How a scope has ended: the output as JSON, or the error of the node that failed. */
+/** The end of a scope: its output as JSON, or the error of the node that failed. */
 export type Outcome = { output: string } | { failed: string; error: string }
 
 export interface Plan {
-  /** To begin. */
+  /** Nodes to begin. */
   ready: Place[]
-  /** Begun: they run, or did when their process died. */
+  /** Nodes that have begun: they run, or did when their process died. */
   running: Place[]
   waiting: Place[]
   /** Loops whose items have ended. */
   loops: (Place & { outcome: Outcome })[]
-  /** How many results at least the items of loops will add that have not begun. */
+  /** Min number of results that the loop items not yet begun will add. */
   ahead: number
-  /** There once nothing else is. */
+  /** Set once all other fields are empty. */
   end: Outcome | undefined
 }
 
-/** The output that a loop stores when its items begin; `items` may be long. */
+/** The output that a loop stores when its items begin; `items` can be long. */
 export interface LoopItems {
   items: unknown[]
   concurrency: number
@@ -60,7 +60,7 @@ export interface LoopItems {
 
 const readItems = new WeakMap<NodeResult, LoopItems>()
 
-/** Of a loop whose items run. */
+/** Returns the items of a loop that runs. */
 export function itemsOf(result: NodeResult): LoopItems {
   const items = readItems.get(result) ?? (parseJson(result.output ?? '') as LoopItems)
   readItems.set(result, items)
@@ -75,17 +75,17 @@ export function resultsOf(rows: readonly NodeResult[]): Map<string, NodeResult> 
   return new Map(rows.map(row => [keyOf(row.node_id, row.path), row]))
 }
 
-/** Characters of its texts, which are what may be long. */
+/** Returns the characters of the result's texts, which can be long. */
 export function sizeOf({ output, error, warnings }: Partial<NodeResult> = {}): number {
   return (output?.length ?? 0) + (error?.length ?? 0) + (warnings?.length ?? 0)
 }
 
-/** Whether a person has to decide before the node goes on. */
+/** True if a person must decide before the node continues. */
 export function awaitsDecision({ status, output }: NodeResult): boolean {
   return status === 'waiting' && JSON.parse(output ?? '{}').approval !== undefined
 }
 
-/** The same, or a turn of it waits for a person. */
+/** True if the node or its turn waits for a person. */
 export function awaitsPerson(result: NodeResult): boolean {
   const hasTurn = result.status === 'waiting' && JSON.parse(result.output ?? '{}').turn === true
   return hasTurn || awaitsDecision(result)
@@ -95,23 +95,23 @@ export function awaitsPerson(result: NodeResult): boolean {
 interface Planner {
   graph: Graph
   results: Results
-  /** By `keyOf` the loop and the path: as it was planned last, if no result has changed in it since. */
+  /** The last plans by `keyOf` loop and path, deleted when a result in them changes. */
   scopes: Map<string, Plan>
   loops: Map<string, LoopProgress>
 }
 
 interface LoopProgress {
-  /** By the index of the item. */
+  /** Outcomes by the index of the item. */
   outcomes: Outcome[]
   ended: number
-  /** The items that have begun, and not ended. */
+  /** Items that have begun and not ended. */
   open: number[]
 }
 
 /**
- * Plans what runs next. An edge is unknown, taken or skipped; a node begins once no edge to it is unknown and one is taken,
- * and is skipped if all are. After a failure that no edge leaves by, nothing begins, and the end comes once nothing runs.
- * @param results may change, as long as `changed` is called for each.
+ * Plans the next nodes to run. An edge is unknown, taken or skipped; a node begins once none is unknown and
+ * one is taken, and is skipped if all are. After a failure without an error edge no node begins.
+ * @param results may change if `changed` is called for each change.
  */
 export function createPlanner(graph: Graph, results: Results) {
   const planner: Planner = { graph, results, scopes: new Map(), loops: new Map() }
@@ -129,7 +129,7 @@ export function createPlanner(graph: Graph, results: Results) {
   }
 }
 
-/** One pass through the body of a loop, or through what is outside of loops. */
+/** Plans one pass through the body of a loop, or through the nodes outside of loops. */
 async function planScope(planner: Planner, loop: string, path: string): Promise<Plan> {
   const key = keyOf(loop, path)
   const known = planner.scopes.get(key)
@@ -196,7 +196,7 @@ async function planNodes(
   return planned
 }
 
-/** Adds what its items do next, or its end. */
+/** Adds the next nodes of a loop's items, or the loop's end. */
 async function addLoop(planner: Planner, planned: Plan, place: Place, result: NodeResult): Promise<void> {
   const { items, concurrency, stopsOnError } = itemsOf(result)
   const { progress, open } = await planItems(planner, place, items.length, concurrency)
@@ -219,7 +219,7 @@ async function addLoop(planner: Planner, planned: Plan, place: Place, result: No
     planned.loops.push({ ...place, outcome: { output: outputOfLoop(progress.outcomes) } })
 }
 
-/** Plans the items that are open, and begins others in the place of those that have ended. */
+/** Plans the open items, and begins others in the places of those that have ended. */
 async function planItems(planner: Planner, { node, path }: Place, count: number, concurrency: number) {
   const key = keyOf(node.id, path)
   const progress = planner.loops.get(key) ?? { outcomes: [], ended: 0, open: [] }
@@ -240,13 +240,13 @@ async function planItems(planner: Planner, { node, path }: Place, count: number,
   return { progress, open: [...open.values()] }
 }
 
-/** How many nodes of its body begin with each item of a loop. */
+/** Returns the number of nodes that begin with each item of a loop. */
 function firstNodes({ scopes, incoming }: Graph, loop: string): number {
   const isFirst = ({ id }: Node) => incoming.get(id)?.some(({ source }) => source === loop)
   return (scopes.get(loop) ?? []).filter(isFirst).length
 }
 
-/** With commas between them, added up, which copies nothing: the whole may be too long to be kept. */
+/** Joins texts with commas by appending, which copies nothing: the whole might be too long to keep. */
 export function joined(texts: readonly string[]): string {
   return texts.reduce((whole, text, index) => whole + (index === 0 ? '' : ',') + text, '')
 }
@@ -259,7 +259,7 @@ function outputOfLoop(outcomes: readonly Outcome[]): string {
   return `{"items":[${joined(items)}],"errors":${JSON.stringify(errors)}}`
 }
 
-/** The output of the nodes that no other follows: of the only one, or of each by its id. */
+/** Returns the output of the last node, or outputs by id if several nodes are last. */
 function outputOf({ graph, results }: Planner, nodes: readonly Node[], loop: string, path: string): string {
   const last = nodes.flatMap(({ id }) => {
     const result = results.get(keyOf(id, path))

@@ -8,9 +8,9 @@ import type { NodeType } from './node-type.ts'
 import { isLiteral } from './node-type.ts'
 
 /**
- * The data of a node with values in the place of its templates: texts where its schema wants a text, else of any type. What
- * is optional and came to nothing is left out.
- * @throws VALIDATION_ERROR for what does not match the schema now.
+ * Returns the data of a node with its templates resolved: to texts if the schema requires a text, else to any
+ * type. Optional fields without a value are omitted.
+ * @throws VALIDATION_ERROR for data that then does not match the schema.
  */
 export async function resolveData(type: NodeType, data: object, templates: Templates) {
   const { schema, missing } = type
@@ -20,7 +20,7 @@ export async function resolveData(type: NodeType, data: object, templates: Templ
   return resolved
 }
 
-/** The same of any data, whether it matches the schema or not. */
+/** Resolves the templates of data that need not match the schema. */
 export async function resolveTemplates(type: NodeType, data: object, templates: Templates) {
   const { schema } = type
   const entries = Object.entries(data)

@@ -5,51 +5,51 @@ import type { Graph } from './graph.ts'
 import type { NodeResult, Outcome, Place, Plan, Results } from './plan.ts'
 import { awaitsPerson, createPlanner, keyOf, sizeOf } from './plan.ts'
 
-/** Shorter pauses are waited for in place. */
+/** Shorter pauses wait within the process. */
 const shortPauseMs = 5_000
-/** How often decisions are looked for while other nodes run. */
+/** Interval between reads of decisions while other nodes run. */
 const decisionsMs = 2_000
-/** Of timers. */
+/** Max delay of timers. */
 const maxPauseMs = 2 ** 31 - 1
 const maxResults = 10_000
 const maxBytes = 64 * 1024 * 1024
 const tooMuch = `An execution has at most ${maxResults} results of nodes, with ${maxBytes} bytes.`
 
 /**
- * Results that are recorded only with the next beginning of a node that has an effect: so few that they are one statement as
- * a rule, and computed so recently that little is lost with the process.
+ * Limits of unrecorded results, which are recorded only when the next node with an effect begins: mostly few
+ * enough for one statement, and so recent that little is lost in a crash.
  */
 const maxUnrecorded = { results: 100, bytes: 256 * 1024, ms: 100 }
 
-/** How an execution ends, with the results to be recorded in the transaction of its end. */
+/** The end of an execution, with the results to record in the transaction of that end. */
 export type Ended = Outcome & { unrecorded: readonly NodeResult[] }
 
-/** Nothing can run before one of these waiting nodes goes on; each is as `keyOf` its node and path. */
+/** The execution waits for the first of these nodes; each is `keyOf` its node and path. */
 export interface Pause {
   waitsFor: readonly string[]
 }
 
-/** A node was begun by another process meanwhile, or the execution was ended: what runs here no longer counts. */
+/** Another process has taken over or ended the execution: this run's results no longer count. */
 export class Overtaken extends Error {}
 
 export interface BegunNode {
   place: Place
   result: NodeResult
-  /** Whether the process died that ran it before. */
+  /** True if the process that ran the node before has died. */
   isInterrupted: boolean
 }
 
 interface Segment {
   graph: Graph
-  /** Of earlier segments; grows. */
+  /** Results of earlier segments; grows. */
   results: Map<string, NodeResult>
-  /** Whether a node has no effect, and may therefore run again until it is recorded. */
+  /** Returns true for a node without an effect, which can therefore run again until it is recorded. */
   onlyComputes(place: Place): boolean
-  /** The result that a node ends, fails or waits with; throws only when it is aborted. */
+  /** Returns the result that a node ends, fails or waits with; throws only when aborted. */
   runNode(begun: BegunNode, signal: AbortSignal): Promise<NodeResult>
-  /** Stores them, in this order; false if this process was overtaken. */
+  /** Stores results in this order; false if another process has taken over. */
   record(results: readonly NodeResult[]): Promise<boolean>
-  /** The nodes that wait, as they are stored: a person may have decided meanwhile. */
+  /** Reads the stored nodes that wait: a person might have decided meanwhile. */
   readWaiting(): Promise<NodeResult[]>
   clock: Clock
   signal: AbortSignal
@@ -64,7 +64,7 @@ export async function runSegment(segment: Segment): Promise<Ended | Pause> {
   try {
     return await runNodes({ ...segment, signal }, planner, journal)
   } catch (error) {
-    // A node that has ended must not run again because the process is stopped; the error is the one to report.
+    // Recorded so that a node that has ended does not run again; the first error is the one to report.
     await journal.record().catch(() => {})
     throw error
   } finally {
@@ -116,7 +116,7 @@ async function endOf({ end, ahead }: Plan, journal: Journal): Promise<Ended | un
   return { ...outcome, unrecorded: journal.unrecorded() }
 }
 
-/** Runs the ready nodes that have no effect, unless results are to be recorded before; false if none has run. */
+/** Runs the ready nodes that have no effect, unless results must be recorded first; false if none has run. */
 async function compute(segment: Segment, { ready }: Plan, journal: Journal): Promise<boolean> {
   const { results, clock, signal, onlyComputes, runNode } = segment
   const now = clock.now()
@@ -130,7 +130,7 @@ function noteBeginning(begun: BegunNode, journal: Journal, now: number): BegunNo
   return { ...begun, result: journal.note(begun.result, now) }
 }
 
-/** Reads what people have decided meanwhile, if anything waits for them; gives when to look again, in milliseconds. */
+/** Reads decisions if a node waits for a person; returns the time to the next read (ms). */
 function createLookForDecisions({ results, readWaiting }: Segment, changed: (result: NodeResult) => void) {
   let due = 0
   return async ({ waiting }: Plan): Promise<number> => {
@@ -147,8 +147,8 @@ function createLookForDecisions({ results, readWaiting }: Segment, changed: (res
 }
 
 /**
- * The results to record: the end of a node before the beginning of those that follow, so that any part of it, from its
- * beginning, is a state that the execution may go on from.
+ * Collects results to record. A node's end precedes the beginnings of the nodes that follow it, so that the
+ * execution can continue from any prefix.
  */
 function createJournal({ results, record }: Segment, changed: (result: NodeResult) => void) {
   const unrecorded = new Map<string, NodeResult>()
@@ -156,7 +156,7 @@ function createJournal({ results, record }: Segment, changed: (result: NodeResul
   let bytes = results.values().reduce((sum, result) => sum + sizeOf(result), 0)
   let count = results.values().reduce((most, { began, ended }) => Math.max(most, began ?? 0, ended ?? 0), 0)
   return {
-    /** Returns it with its place in the order of beginnings and ends. */
+    /** Returns the result with its number in the order of beginnings and ends. */
     note(given: NodeResult, now: number): NodeResult {
       const result = { ...given, began: given.began ?? ++count }
       if (hasEnded(given))
@@ -165,7 +165,7 @@ function createJournal({ results, record }: Segment, changed: (result: NodeResul
       bytes += sizeOf(result) - sizeOf(results.get(key))
       results.set(key, result)
       if (unrecorded.size === 0) since = performance.now()
-      // Anew, so that it comes after those that it follows.
+      // Deleted first, so that the result comes after those that it follows.
       unrecorded.delete(key)
       unrecorded.set(key, result)
       changed(result)
@@ -176,7 +176,7 @@ function createJournal({ results, record }: Segment, changed: (result: NodeResul
       unrecorded.clear()
     },
     unrecorded: () => [...unrecorded.values()],
-    /** Whether to record before anything is computed. The items of a loop must be the same after a crash. */
+    /** True if results must be recorded first. A loop's items must be the same after a crash. */
     isDue(): boolean {
       const rows = [...unrecorded.values()]
       return (
@@ -186,12 +186,12 @@ function createJournal({ results, record }: Segment, changed: (result: NodeResul
         rows.reduce((sum, row) => sum + sizeOf(row), 0) > maxUnrecorded.bytes
       )
     },
-    /** @param ahead how many results are known to follow. */
+    /** @param ahead number of results known to follow. */
     isFull: (ahead: number) => results.size + ahead > maxResults || bytes > maxBytes,
   }
 }
 
-/** The nodes that begin now: those that are ready or due, and those that another process left running. */
+/** Returns the nodes to begin: ready ones, due ones, and those that another process left running. */
 function beginnings(next: Plan, results: Results, running: ReadonlySet<string>, now: number) {
   const interrupted = next.running.filter(place => !running.has(keyAt(place)))
   const due = next.waiting.filter(place => dueAt(place, results) <= now)
@@ -201,7 +201,7 @@ function beginnings(next: Plan, results: Results, running: ReadonlySet<string>, 
   ]
 }
 
-/** Nodes that run, and the results of those that have ended. */
+/** Collects the results of nodes that run. */
 function createEnds(signal: AbortSignal) {
   let ended: NodeResult[] = []
   const failures: unknown[] = []
@@ -216,7 +216,7 @@ function createEnds(signal: AbortSignal) {
         .then(() => wake())
     },
 
-    /** Those that have ended since, once there is one; none once the pause is over. */
+    /** Waits for an end, and returns the nodes ended since the last call; none after the pause. */
     async within(pause: number): Promise<NodeResult[]> {
       if (ended.length + failures.length === 0 && !signal.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>()
@@ -240,7 +240,7 @@ function keyAt({ node, path }: Place): string {
   return keyOf(node.id, path)
 }
 
-/** Of a place that has begun. */
+/** Returns the result of a place that has begun. */
 function resultAt(place: Place, results: Results): NodeResult {
   const result = results.get(keyAt(place))
   if (result === undefined) throw new Error(`the node ${place.node.id} has not begun`)
@@ -251,7 +251,7 @@ function dueAt(place: Place, results: Results): number {
   return Date.parse(resultAt(place, results).due_at ?? '')
 }
 
-/** A node that has waited keeps what it has waited for, in case that it is interrupted now. */
+/** A node that has waited keeps the reason of its wait, in case it is interrupted now. */
 function begin(place: Place, results: Results, now: number): BegunNode {
   const started_at = new Date(now).toISOString()
   const fresh = { ...emptyResult, node_id: place.node.id, path: place.path, started_at }
@@ -260,7 +260,7 @@ function begin(place: Place, results: Results, now: number): BegunNode {
   return { place, result, isInterrupted: false }
 }
 
-/** Of a node that has not begun. */
+/** The fields of a node that has not begun. */
 export const emptyResult = {
   attempts: 0,
   handle: null,
@@ -284,10 +284,10 @@ function loopResult(place: Plan['loops'][number], results: Results, now: number)
 }
 
 const maxOutputBytes = 1024 * 1024
-/** Characters of an error, which lists of executions repeat. */
+/** Max characters of an error; lists of executions repeat it. */
 const maxErrorLength = 2_000
 
-/** How a node ends with this output, as JSON, unless that is too long. */
+/** Returns a complete result with this JSON output, or a failure if it is too long. */
 export function completion(output: string, handle: string | null = null) {
   const bytes = output.length > maxOutputBytes ? output.length : Buffer.byteLength(output)
   if (bytes > maxOutputBytes)

@@ -9,14 +9,14 @@ import { itemsOf, joined, keyOf } from './plan.ts'
 
 /** The values that the templates of a node can read. */
 export interface Scope extends TemplateScope {
-  /** Outputs, by the id of their node. */
+  /** Outputs by node id. */
   nodes: Record<string, unknown>
   loop: { item: unknown; index: number } | null
 }
 
 /**
- * Outputs are those of the same items, where there are any, and are parsed when they are read. A node that has begun reads
- * those of the nodes that had ended before, at all attempts.
+ * Outputs come from the same loop items, if there are any, and are parsed when they are read. A node reads
+ * the outputs of the nodes that had ended before it began, at all attempts.
  */
 export function scopeOf(
   { node, path }: Place,
@@ -37,7 +37,7 @@ export function scopeOf(
   }
 }
 
-/** The results that nodes can read at a path, by the id of their node. */
+/** Returns the results that nodes can read at a path, by node id. */
 function resultsAt({ node, path }: Place, graph: Graph, results: Results): Map<string, NodeResult> {
   const paths = pathsFrom(path)
   const began = results.get(keyOf(node.id, path))?.began ?? Number.POSITIVE_INFINITY
@@ -49,7 +49,7 @@ function resultsAt({ node, path }: Place, graph: Graph, results: Results): Map<s
   return new Map(found)
 }
 
-/** Characters of all outputs together, where a template names none of them. */
+/** Max characters of all outputs together, for templates that name no node. */
 const maxTogether = 1024 * 1024
 const jsonOf = new WeakMap<Scope['nodes'], string>()
 
@@ -62,7 +62,7 @@ function outputsOf(
     const get = () => (isPayload(id) ? aliasInCamelCase(outputOf(result)) : outputOf(result))
     Object.defineProperty(nodes, id, { enumerable: true, configurable: true, get })
   }
-  // Added up, which copies nothing.
+  // Texts are appended, which copies nothing.
   const json = joined([...results].map(([id, { output }]) => `${JSON.stringify(id)}:${output ?? 'null'}`))
   jsonOf.set(nodes, `{${json}}`)
   const toJSON = () => {
@@ -72,21 +72,21 @@ function outputsOf(
   return Object.defineProperty(nodes, 'toJSON', { enumerable: false, configurable: true, value: toJSON })
 }
 
-/** The outputs that a node can read, as one text of JSON, which may be long. */
+/** Returns the outputs that a node can read as one JSON text, which can be long. */
 export function outputsJson({ nodes }: Scope): string {
   return jsonOf.get(nodes) ?? '{}'
 }
 
 const outputs = new WeakMap<NodeResult, unknown>()
 
-/** Parsed once: the items of a loop may all read a long output before it. */
+/** Outputs are parsed once: all items of a loop can read a long output. */
 function outputOf(result: NodeResult): unknown {
   const output = outputs.has(result) ? outputs.get(result) : parseJson(result.output ?? 'null')
   outputs.set(result, output)
   return output
 }
 
-/** `2.0`, `2` and the empty path. */
+/** Returns `2.0`, `2` and the empty path for `2.0`. */
 export function pathsFrom(path: string): string[] {
   const parts = path === '' ? [] : path.split('.')
   return [...parts.map((_, index) => parts.slice(0, parts.length - index).join('.')), '']

@@ -6,23 +6,23 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { findExecution } from '../rows/executions.repository.ts'
 import type { WorkflowEvents } from '../workflows.events.ts'
 
-/** Requests that wait at a time. */
+/** Max number of requests that wait at a time. */
 const maxWaits = { ofAgent: 50, ofProcess: 500 }
-/** Milliseconds between looks at an execution that another process may end: they double from the first to the last. */
+/** Intervals between reads of an execution that another process can end (ms); they double. */
 const pauses = { first: 20, last: 1_000 }
 
 interface Dependencies {
   transact: Transact<WorkflowEvents>
-  /** Whether no other process ends executions. */
+  /** True if no other process ends executions. */
   isExclusive: boolean
 }
 
-/** Wakes those who wait for the ends of executions: at once where this process ends them. */
+/** Resolves waits for the ends of executions: at once for those that this process ends. */
 export function createExecutionEnds({ transact, isExclusive }: Dependencies) {
   const waits = new Map<string, number>()
-  /** Its events are the ids of executions. */
+  /** Emits the ids of ended executions. */
   const ends = new EventEmitter().setMaxListeners(0)
-  /** Of transactions that have not been committed. */
+  /** Ids of ended executions by their uncommitted transactions. */
   const noted = new WeakMap<object, string[]>()
   let total = 0
   let isClosed = false
@@ -45,15 +45,15 @@ export function createExecutionEnds({ transact, isExclusive }: Dependencies) {
   }
 
   return {
-    /** To be called in the transaction that ends an execution, which is one of `transact`. */
+    /** Notes an end. Must be called in the ending transaction, which is one of `transact`. */
     note(transaction: object, id: string): void {
       noted.set(transaction, [...(noted.get(transaction) ?? []), id])
     },
 
-    /** Wakes those who wait for the ends that were noted, after the commit. */
+    /** Runs a transaction, and wakes the waits for the ends noted in it after the commit. */
     transact: waking,
 
-    /** A place for a request that waits, to be disposed of. @throws OVERLOADED if none is free */
+    /** Reserves a place for a waiting request until it is disposed. @throws OVERLOADED if none is free */
     reserve(agentId: string): Disposable {
       if (total >= maxWaits.ofProcess || (waits.get(agentId) ?? 0) >= maxWaits.ofAgent)
         throw new AppError(
@@ -64,14 +64,14 @@ export function createExecutionEnds({ transact, isExclusive }: Dependencies) {
       return { [Symbol.dispose]: () => change(agentId, -1) }
     },
 
-    /** The execution once it has ended; undefined if it takes longer (milliseconds), or the process stops. */
+    /** Returns the execution once it has ended; undefined after the timeout (ms), or if the process stops. */
     async wait({ db, signal: agentSignal }: AgentHandle, id: string, timeoutMs: number, client: AbortSignal) {
       const signal = AbortSignal.any([client, agentSignal])
       const until = performance.now() + timeoutMs
       for (let next = pauses.first; ; next = Math.min(next * 2, pauses.last)) {
         const { promise: end, resolve } = Promise.withResolvers<void>()
         const over = new AbortController()
-        // Before the execution is read, so that no end is missed.
+        // The listener is added before the execution is read, so that no end is missed.
         ends.once(id, resolve)
         try {
           const execution = await findExecution(db, id)
@@ -91,7 +91,7 @@ export function createExecutionEnds({ transact, isExclusive }: Dependencies) {
       }
     },
 
-    /** Ends all waiting. */
+    /** Ends all waits. */
     close(): void {
       isClosed = true
       for (const id of ends.eventNames()) ends.emit(id)

@@ -5,7 +5,7 @@ import type { ExecutionRow } from '../rows/executions.repository.ts'
 import type { Cause } from '../workflows.events.ts'
 import type { ExecutionOptions } from './lifecycle.service.ts'
 
-/** The values that all templates of an execution can read. */
+/** Returns the values that all templates of an execution can read. */
 export function rootsOf(
   { agentId }: Pick<AgentHandle, 'agentId'>,
   { id, workflow_id, input: given, cause, options }: ExecutionRow,

@@ -24,7 +24,7 @@ import {
 } from '../workflows.schema.ts'
 import type { ExecutionsService } from './executions.service.ts'
 
-/** JSON that is written in portions. */
+/** Sends JSON in chunks. */
 function streamed(reply: FastifyReply, parts: AsyncGenerator<string> | string[]): Readable {
   limitWaiting(reply.raw)
   void reply.type('application/json; charset=utf-8')

@@ -31,7 +31,7 @@ interface Dependencies {
   transact: Transact<WorkflowEvents>
   lifecycle: Lifecycle
   types: NodeTypes
-  /** Of an agent. */
+  /** Returns the status of an agent. */
   statusOf(agentId: string): Promise<string>
   ends: Pick<ExecutionEnds, 'wait' | 'reserve'>
   clock: Clock
@@ -54,9 +54,9 @@ async function requirePlace({ db }: AgentHandle, request: StartRequest): Promise
   if ('refused' in place) throw refusals[place.refused]()
 }
 
-/** Executions: what people and programs do with them while they run, and afterwards. */
-export function createExecutionsService(needs: Dependencies) {
-  const { transact, lifecycle, types, ends, clock } = needs
+/** Starts, reads, terminates and resumes executions. */
+export function createExecutionsService(dependencies: Dependencies) {
+  const { transact, lifecycle, types, ends, clock } = dependencies
 
   async function require({ db }: Pick<AgentHandle, 'db'>, id: string): Promise<ExecutionRow> {
     const execution = await findExecution(db, id)
@@ -64,9 +64,9 @@ export function createExecutionsService(needs: Dependencies) {
     return execution
   }
 
-  /** @throws CONFLICT where nothing may start now. */
+  /** @throws CONFLICT if nothing may start now. */
   async function start(agent: AgentHandle, request: StartRequest): Promise<Started> {
-    requireActive(await needs.statusOf(agent.agentId))
+    requireActive(await dependencies.statusOf(agent.agentId))
     if ((request.depth ?? 0) > maxDepth)
       throw conflict(`More than ${maxDepth} executions have caused one another; this one is not started.`)
     const started = await transact(agent, (transaction, outbox) =>
@@ -79,9 +79,9 @@ export function createExecutionsService(needs: Dependencies) {
   return {
     start,
 
-    /** Throws what `start` would throw now. */
+    /** Throws the error that `start` would throw now. */
     async requireStartable(agent: AgentHandle, request: StartRequest): Promise<void> {
-      requireActive(await needs.statusOf(agent.agentId))
+      requireActive(await dependencies.statusOf(agent.agentId))
       await requirePlace(agent, request)
     },
 
@@ -103,19 +103,19 @@ export function createExecutionsService(needs: Dependencies) {
       return await start(agent, { workflow_id, input, cause, when_busy: 'refuse', key, options })
     },
 
-    /** A new execution that takes over what an ended one has achieved. */
+    /** Starts an execution that reuses the results of an ended one. */
     retry: async (agent: AgentHandle, id: string, wanted: Retry): Promise<Started> =>
       start(agent, await planRetry(agent, types, await require(agent, id), wanted)),
 
     list: (agent: AgentHandle, query: ExecutionListQuery): Promise<Page<ExecutionSummary>> =>
       listExecutions(agent.db, query),
 
-    /** An `Execution` as JSON, in portions: it may be long. @param others fields before its own */
+    /** Returns an `Execution` as JSON, in chunks. @param others fields before its own */
     async read(agent: AgentHandle, id: string, others: object = {}): Promise<AsyncGenerator<string>> {
       return writeExecution(agent, types, await require(agent, id), others)
     },
 
-    /** A node result as JSON, whole, or with the part of its input or output that the path names. */
+    /** Returns a node result as JSON, whole or with only the part of its input or output at the path. */
     readNode: async (agent: AgentHandle, id: string, nodeId: string, path?: string): Promise<string> =>
       writeNode(agent, types, await require(agent, id), nodeId, path),
 
@@ -129,7 +129,7 @@ export function createExecutionsService(needs: Dependencies) {
       return toSummary(ended)
     },
 
-    /** A person's decision on a node that waits for one. */
+    /** Stores a person's decision on a node that waits for one. */
     async resume(agent: AgentHandle, node: DecidedNode): Promise<void> {
       await require(agent, node.executionId)
       await transact(agent, (transaction, outbox) =>
@@ -144,7 +144,7 @@ export function createExecutionsService(needs: Dependencies) {
 
 export type ExecutionsService = ReturnType<typeof createExecutionsService>
 
-/** Columns that hold JSON are written as they are. */
+/** Inserts JSON columns unchanged. */
 async function* writeExecution(
   agent: AgentHandle,
   types: NodeTypes,
@@ -157,7 +157,7 @@ async function* writeExecution(
   yield `${summary},"input":${row.input},"output":${row.output},"node_results":[`
   let separator = ''
   for await (const results of writeResults(agent.db, row, keys, inputOf)) {
-    // All of a portion may have been deleted meanwhile.
+    // All rows of a batch might have been deleted meanwhile.
     if (results.length === 0) continue
     yield separator + results.join(',')
     separator = ','

@@ -25,18 +25,18 @@ export interface StartRequest {
   workflow_id: string
   input: Record<string, unknown>
   cause: Cause
-  /** Executions that caused one another before this one; 0 unless given. */
+  /** Number of executions that caused one another before this one; defaults to 0. */
   depth?: number
-  /** Whether it waits for a place where none is free. */
+  /** `queue` waits for a free place; `refuse` does not. */
   when_busy: 'refuse' | 'queue'
-  /** There is one execution for each key at most. */
+  /** At most one execution exists for each key. */
   key?: string | undefined
-  /** The name of a job that is added when it ends, in the same transaction, with an `ExecutionEnd` as its payload. */
+  /** The name of a job that is added in the transaction of the end, with an `ExecutionEnd` as its payload. */
   end_job?: string
   options?: ExecutionOptions
-  /** The current one unless given. */
+  /** Defaults to the current version. */
   version?: number
-  /** Of nodes that need not run again. */
+  /** Results of nodes that need not run again. */
   results?: readonly NodeResult[]
 }
 
@@ -44,19 +44,19 @@ export interface StartRequest {
 export interface HookRequest {
   method: string
   query: Record<string, unknown>
-  /** Without those that prove who calls. */
+  /** Headers without credentials. */
   headers: Record<string, unknown>
 }
 
 export interface ExecutionOptions {
-  /** Outputs of nodes that are not to run. */
+  /** Outputs of nodes that must not run. */
   pinned?: Record<string, unknown>
   stop_after?: string
-  /** The request that started it, as far as templates can read it. */
+  /** The part of the starting request that templates can read. */
   trigger?: HookRequest
-  /** At its start. */
+  /** The name at the start of the execution. */
   workflow_name?: string
-  /** Shows whether two requests with the same key are the same. */
+  /** A hash that shows if two requests with the same key are the same. */
   request?: string
 }
 
@@ -75,19 +75,19 @@ const queueTimeoutMs = 24 * 3_600_000
 const maxQueued = 1_000
 const maxOutputReported = 64 * 1024
 
-/** The job of an execution, from its start to its end; one that is queued runs late, and then finds no place in time. */
+/** The job of an execution, from start to end. For a queued one, it first runs at the queue timeout. */
 export function jobOf(id: string, runAt: number) {
   return { name: executionJob, key: `execution:${id}`, payload: { executionId: id }, runAt } satisfies NewJob
 }
 
-/** The transaction in which executions end. */
+/** The transaction that ends executions. */
 export interface Ending {
   transaction: Database
   outbox: Outbox<WorkflowEvents>
   agentId: string
 }
 
-/** Within the transaction that ends them: ends turns of nodes that have waited for persons, by the keys of their runs. */
+/** Ends turns that wait for people, found by run keys, in the transaction that ends executions. */
 export type AbandonTurns = (
   ending: Pick<Ending, 'transaction' | 'outbox'>,
   workflowId: string,
@@ -97,18 +97,18 @@ export type AbandonTurns = (
 type EndChanges = { status: EndStatus } & Partial<Pick<ExecutionRow, 'output' | 'error'>>
 
 interface Dependencies {
-  /** Called for each execution that ends, in the same transaction. */
+  /** Called within the transaction for each execution that ends. */
   noteEnd(transaction: object, id: string): void
   abandonTurns: AbandonTurns
-  /** Has what need not be kept pruned soon. */
+  /** Schedules the pruning of executions that need not be kept. */
   pruneSoon(ending: Ending): Promise<void>
   clock: Clock
   ids: Ids
 }
 
-/** Begins and ends executions, within transactions of the caller. */
+/** Starts and ends executions within the caller's transactions. */
 export function createLifecycle({ noteEnd, abandonTurns, pruneSoon, clock, ids }: Dependencies) {
-  /** For the caller, who has checked that the agent is active. */
+  /** The caller must have checked that the agent is active. */
   async function start(
     transaction: Database,
     outbox: Pick<Outbox, 'add'>,
@@ -126,7 +126,7 @@ export function createLifecycle({ noteEnd, abandonTurns, pruneSoon, clock, ids }
     return toStarted(execution)
   }
 
-  /** Gives the places that are free to those that wait for one. */
+  /** Starts queued executions in the free places. */
   async function startQueued(transaction: Database, outbox: Pick<Outbox, 'add' | 'cancel'>, id: string) {
     const isEmpty = (await listQueued(transaction, id, 1)).length === 0
     const workflow = isEmpty ? undefined : await findWorkflow(transaction, id)
@@ -141,7 +141,7 @@ export function createLifecycle({ noteEnd, abandonTurns, pruneSoon, clock, ids }
     }
   }
 
-  /** Ends the executions that still are as the guard says, and returns them. */
+  /** Ends the executions that match the guard, and returns them. */
   async function end(ending: Ending, guard: Guard, changes: EndChanges): Promise<ExecutionRow[]> {
     const { transaction, outbox, agentId } = ending
     const times = { completed_at: timestamp(clock), waiting_until: null }
@@ -167,7 +167,7 @@ export function createLifecycle({ noteEnd, abandonTurns, pruneSoon, clock, ids }
     startQueued,
     end,
 
-    /** Ends those of them that run, wait or are queued, by hand. */
+    /** Ends the matching executions that run, wait or are queued. */
     terminate: (ending: Ending, which: { id: string } | { workflow_id: string }): Promise<ExecutionRow[]> =>
       end(ending, { ...which, statuses: openStatuses }, { status: 'terminated' }),
   }
@@ -181,7 +181,7 @@ interface Place {
   workflow_name: string
 }
 
-/** Whether the execution may run at once, or is to wait, and the version that it is of. */
+/** Returns the version to run and its first status, or the reason of a refusal. */
 export async function findPlace(transaction: Database, request: StartRequest): Promise<Place | Refused> {
   const { workflow_id, cause, when_busy } = request
   const workflow = await findWorkflow(transaction, workflow_id)
@@ -242,7 +242,7 @@ function endOf({ id, workflow_id, depth, cause, output, error }: ExecutionRow, s
   } satisfies ExecutionEnd
 }
 
-/** Why nothing was started, for the records of those who start it by the clock. */
+/** Reasons that nothing was started, for the records of schedules and calendar tasks. */
 export const refusalReasons = {
   busy: 'The workflow was still running.',
   inactive: 'The workflow was not active.',
@@ -250,7 +250,7 @@ export const refusalReasons = {
   full: 'Too many executions of the workflow were waiting.',
 } as const satisfies Record<Refused['refused'], string>
 
-/** Why an execution has not completed; null if it has. */
+/** Returns the reason that an execution has not completed; null if it has. */
 export function failureOf({ status, error = 'It failed.' }: ExecutionEnd): string | null {
   if (status === 'complete') return null
   return status === 'terminated' ? 'The workflow was terminated.' : error

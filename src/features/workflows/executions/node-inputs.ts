@@ -18,23 +18,23 @@ import { rootsOf } from './execution-roots.ts'
 import type { ExecutionOptions } from './lifecycle.service.ts'
 
 const shownBytes = 64 * 1024
-/** Of outputs read and inputs resolved for one answer. */
+/** Max bytes of outputs read and inputs resolved for one response. */
 const workBytes = 8 * 1024 * 1024
-/** Of outputs that `{{nodes}}` as a whole may have. */
+/** Max bytes of outputs in `{{nodes}}` as a whole. */
 const maxTogether = 1024 * 1024
 
 type Agent = Pick<AgentHandle, 'agentId' | 'db'>
 
 interface Inputs {
-  /** Undefined where a node was given none here, or it is not known any more. */
+  /** Returns the input of a node's run; undefined if the node got none here, or no longer exists. */
   of(nodeId: string, path: string): Promise<unknown>
-  /** Bytes of the outputs that were read so far. */
+  /** Returns the number of bytes of the outputs read so far. */
   readBytes(): number
 }
 
 /**
- * The inputs of nodes, which are not stored: they are resolved again from the version of the workflow and the outputs that
- * each node could read. Secrets are masked in a version.
+ * Resolves the inputs of nodes, which are not stored, again from the workflow's version and the outputs that
+ * each node could read. Versions contain masks in place of secrets.
  */
 export async function createInputs(
   agent: Agent,
@@ -56,7 +56,7 @@ export async function createInputs(
   const items = new Map<string, Promise<unknown>>()
   let readBytes = 0
 
-  /** Reads the outputs that the templates of a text may name. */
+  /** Reads the outputs that the templates of a text can name. */
   async function readOutputs(text: string, path: string): Promise<void> {
     const named = new Set([...text.matchAll(outputNames)].map(([, id = '']) => id))
     const ids = /\bnodes\s*\}\}/.test(text)
@@ -66,7 +66,7 @@ export async function createInputs(
       .flatMap(id => pathsFrom(path).flatMap(outer => stored.get(keyOf(id, outer)) ?? []))
       .filter(key => !read.has(keyOf(key.node_id, key.path)))
     const bytes = wanted.reduce((sum, key) => sum + key.bytes, 0)
-    // As a whole they were refused.
+    // The node's run has refused `{{nodes}}` of this size.
     if (ids.length > named.size && bytes > maxTogether) return
     readBytes += bytes
     for (const key of wanted) read.add(keyOf(key.node_id, key.path))
@@ -104,7 +104,7 @@ export async function createInputs(
 
   return {
     readBytes: () => readBytes,
-    // The error of a node says why its templates could not be resolved.
+    // The error of the node's run names the templates that could not be resolved.
     of: (id, path) =>
       inputOf(id, path).catch(error => {
         if (!(error instanceof AppError)) throw error
@@ -112,10 +112,10 @@ export async function createInputs(
   }
 }
 
-/** `nodes.id`, `nodes["id"]` and `nodes['id']`, in JSON. */
+/** Matches `nodes.id`, `nodes["id"]` and `nodes['id']`, in JSON. */
 const outputNames = /\bnodes[^A-Za-z0-9_-]{1,4}([A-Za-z0-9_-]+)/g
 
-/** Inputs as an execution shows them: cut, and none once they are much work together. */
+/** Returns inputs as an execution shows them: cut, and null once their total size is above a limit. */
 export function shownInputs(
   inputs: Inputs,
 ): (key: Pick<ResultKey, 'node_id' | 'path'>) => Promise<ShownInput> {
@@ -131,7 +131,7 @@ export function shownInputs(
   }
 }
 
-/** The beginning of a JSON value, of at most so many bytes of JSON, with its objects and lists closed. */
+/** Returns the beginning of a JSON value, up to a number of bytes, with its objects and lists closed. */
 export function cut(value: unknown, left: { bytes: number }): unknown {
   if (typeof value === 'string') {
     let shown = value.slice(0, Math.max(0, left.bytes - 2))
@@ -161,7 +161,7 @@ function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? 'null')
 }
 
-/** The result of one run of a node with its whole input and output, or with the part of them that `path` names. */
+/** Returns the result of one run of a node with its whole input and output, or only the part at `path`. */
 export async function writeNode(
   agent: Agent,
   types: NodeTypes,
@@ -187,7 +187,7 @@ export async function writeNode(
   throw notFound('Result of the node')
 }
 
-/** The indexes of loop items at the beginning, and the rest, which begins with `input` or `output`. */
+/** Splits a path into the indexes of loop items and the rest, which begins with `input` or `output`. */
 function readPath(path: string): { run: string | undefined; part: string[] } {
   const names = path === '' ? [] : namesOf(path)
   const start = names.findIndex(name => !/^\d+$/.test(name))

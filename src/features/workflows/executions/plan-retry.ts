@@ -13,7 +13,7 @@ import { byBeginning, readResults } from '../rows/node-results.repository.ts'
 import type { Definition, Retry } from '../workflows.schema.ts'
 import type { ExecutionOptions, StartRequest } from './lifecycle.service.ts'
 
-/** How to start an execution that goes on where an ended one failed, or from another node. */
+/** Plans an execution that continues where an ended one failed, or from another node. */
 export async function planRetry(
   agent: AgentHandle,
   types: NodeTypes,
@@ -44,7 +44,7 @@ export async function planRetry(
   }
 }
 
-/** Results to reuse: all that ended well before the node, or, without one, at all. Loops begin again as a whole. */
+/** Returns all results that ended well before the node, or all without one. Loops restart as a whole. */
 function reusable(results: readonly NodeResult[], { outgoing, loopOf }: Graph, from?: string): NodeResult[] {
   const outermost = (id: string): string => {
     const loop = loopOf.get(id)

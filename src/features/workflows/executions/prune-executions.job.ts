@@ -10,7 +10,7 @@ export const pruneJob = 'executions.prune'
 const graceMs = 60_000
 const dayMs = 86_400_000
 const portion = 20
-/** Until other jobs get their turn. */
+/** Max batches of a run, after which other jobs run. */
 const mostPortions = 20
 
 interface Dependencies {
@@ -18,9 +18,9 @@ interface Dependencies {
   clock: Clock
 }
 
-/** Deletes finished executions that are too old or too many, in portions that are short. */
+/** Deletes finished executions that are too old or too many, in short batches. */
 export function createPruning({ kept, clock }: Dependencies) {
-  /** The minute of the last end of each agent that this process has added a job for, so that not every end has to. */
+  /** The minute of the last job added, by agent: further ends in it add none. */
   const requested = new Map<string, number>()
 
   const job: JobHandler<AgentHandle> = {
@@ -45,7 +45,7 @@ export function createPruning({ kept, clock }: Dependencies) {
       requested.delete(agent.agentId)
       if (key !== pruneJob) return
       const oldest = await findOldestEnd(agent.db)
-      // Its time comes even if nothing is executed until then.
+      // The oldest execution is due then even if nothing is executed until that time.
       if (oldest !== null) throw new JobYields({ until: Date.parse(oldest) + kept.days * dayMs })
     },
   }
@@ -54,8 +54,8 @@ export function createPruning({ kept, clock }: Dependencies) {
     job,
 
     /**
-     * Has the job look soon, in the transaction in which an execution ends, and once what is left is old. One for each minute,
-     * so that no end, here or in another process, puts off an earlier job.
+     * Adds, in the ending transaction, one job that runs soon and one for the age limit. The key of the first
+     * names the minute, so that no end, here or in another process, postpones an earlier job.
      */
     async soon({ outbox, agentId }: { outbox: Pick<Outbox, 'add'>; agentId: string }) {
       const now = clock.now()

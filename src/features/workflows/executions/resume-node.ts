@@ -15,19 +15,19 @@ import { decideNode, readKeys, readResults } from '../rows/node-results.reposito
 import type { Decision } from '../workflows.schema.ts'
 import { jobOf } from './lifecycle.service.ts'
 
-/** Until a node is looked at again that is about to wait, or to end, in milliseconds. */
+/** Delay before a node that is about to wait or to end is read again (ms). */
 const startingMs = 300
 
 export interface DecidedNode extends Decision {
   executionId: string
   nodeId: string
-  /** Who decided. */
+  /** The person who decided. */
   by: string
-  /** Done with the decision, in its transaction. */
+  /** Called with the decision, in its transaction. */
   also?: (transaction: Kysely<AgentTables>) => Promise<void>
 }
 
-/** Stores what a person has decided, and has the execution go on. */
+/** Stores a person's decision and continues the execution. */
 export async function resumeNode(
   transaction: Kysely<AgentTables>,
   outbox: Pick<Outbox, 'add' | 'cancel'>,
@@ -51,7 +51,7 @@ interface Deciding extends Pick<ChatFeature, 'abandon'> {
   clock: Clock
 }
 
-/** A turn of a node has had its decision: the node goes on. Its key names execution, node and path. */
+/** Continues a node after the decision on its turn. The payload names execution, node and path. */
 export function createChatDecided({ transact, abandon, clock }: Deciding): JobHandler<AgentHandle> {
   return {
     lane: 'timers',
@@ -86,7 +86,7 @@ async function goOn(
     { id, isParked: true },
     { waiting_until: decision.due_at },
   )
-  // A process that runs other nodes of it looks for decisions itself.
+  // A process that runs other nodes of this execution looks for decisions itself.
   if (parked === undefined) return
   const job = jobOf(id, Date.parse(decision.due_at))
   await outbox.cancel(job.key)

@@ -32,13 +32,13 @@ interface Dependencies {
   sessions: Pick<BrowserSessions, 'release'>
   agentSecrets: Pick<AgentSecrets, 'read'>
   clock: Clock
-  /** Whether no other process can take an execution over. */
+  /** True if no other process can take over an execution. */
   isExclusive: boolean
 }
 
-/** Runs an execution: a segment, which lasts until it has ended, or has to wait for long. */
-export function createRunExecution(needs: Dependencies): JobHandler<AgentHandle> {
-  const { transact, lifecycle } = needs
+/** Runs one segment of an execution: until it has ended, or until it has to wait for long. */
+export function createRunExecution(dependencies: Dependencies): JobHandler<AgentHandle> {
+  const { transact, lifecycle } = dependencies
 
   function fail({ agent }: JobContext<AgentHandle>, guard: Guard, error: string): Promise<unknown> {
     const { agentId } = agent
@@ -56,7 +56,9 @@ export function createRunExecution(needs: Dependencies): JobHandler<AgentHandle>
     const guard = { id, attempt: execution.attempt }
     let isOver = true
     try {
-      const outcome = await causeDepth.run(execution.depth, () => runClaimed(needs, context, execution))
+      const outcome = await causeDepth.run(execution.depth, () =>
+        runClaimed(dependencies, context, execution),
+      )
       isOver = !('waitsFor' in outcome)
       const until = await transact(agent, async (transaction, outbox) => {
         const ending = { transaction, outbox, agentId: agent.agentId }
@@ -72,9 +74,9 @@ export function createRunExecution(needs: Dependencies): JobHandler<AgentHandle>
     }
   }
 
-  /** Ends its browser session. */
+  /** Ends the execution's browser session. */
   async function release({ agent, log }: JobContext<AgentHandle>, id: string): Promise<void> {
-    await needs.sessions
+    await dependencies.sessions
       .release(agent, id)
       .catch(error => log.warn({ err: error }, 'a browser session was not ended'))
   }
@@ -93,9 +95,9 @@ export function createRunExecution(needs: Dependencies): JobHandler<AgentHandle>
 }
 
 /**
- * Has the execution wait until the first of its nodes goes on, of which a person may have decided meanwhile; gives that
- * time, or undefined if it is not as it was claimed. Items of loops that have failed may have left nodes that wait for ever.
- * The event of a wait is emitted once, even if a crash has the execution begin the same wait again.
+ * Parks the execution until its first node is due, and returns that time, or undefined if it is not as it was
+ * claimed. A person might have decided meanwhile, and failed items of loops can leave nodes that wait
+ * forever. The event of a wait is emitted once, even if a crash repeats the wait.
  */
 async function park(
   { transaction, outbox, agentId }: Ending,
@@ -115,7 +117,7 @@ async function park(
   if (parked === undefined) return undefined
   const facts = { agent_id: agentId, workflow_id, execution_id: id, depth, cause: JSON.parse(cause) as Cause }
   if (last_wait !== announced) await outbox.emit('workflow.waiting', { ...facts, reason, until })
-  // Its place may be free now.
+  // The parked execution's place might be free now.
   await startQueued(transaction, outbox, workflow_id)
   return until
 }
@@ -124,7 +126,7 @@ function idOf({ payload }: JobContext<AgentHandle>): string {
   return (payload as { executionId: string }).executionId
 }
 
-/** Stores results of nodes with what follows from them; false if the execution is not as it was claimed. */
+/** Stores results of nodes with their consequences; false if the execution is no longer as it was claimed. */
 async function record(
   { transact, abandonTurns, isExclusive }: Dependencies,
   agent: AgentHandle,
@@ -149,11 +151,11 @@ async function record(
 }
 
 async function runClaimed(
-  needs: Dependencies,
+  dependencies: Dependencies,
   { agent, signal, progressed, log }: JobContext<AgentHandle>,
   execution: ExecutionRow,
 ): Promise<Ended | Pause> {
-  const { types, agentSecrets, clock } = needs
+  const { types, agentSecrets, clock } = dependencies
   const { id, workflow_id: workflowId, version, depth } = execution
   const { pinned = {}, stop_after } = parseJson(execution.options) as ExecutionOptions
   const definition = await findVersion(agent.db, workflowId, version)
@@ -169,7 +171,7 @@ async function runClaimed(
     clock,
     signal,
     async record(rows) {
-      const isRecorded = await record(needs, agent, execution, rows)
+      const isRecorded = await record(dependencies, agent, execution, rows)
       if (isRecorded && rows.some(({ status }) => status !== 'running')) await progressed()
       return isRecorded
     },
@@ -191,7 +193,7 @@ async function runClaimed(
   })
 }
 
-/** Of a node that awaits a decision. */
+/** Returns the approval request of a node that waits for a decision. */
 function requestOf({ node_id, path, output, due_at }: NodeResult) {
   const { approval } = JSON.parse(output ?? '{}') as { approval: string }
   return { node_id, path, approval, expires_at: due_at ?? '' }

@@ -7,12 +7,12 @@ import type { Condition } from '../engine/conditions.ts'
 import { match } from '../engine/conditions.ts'
 import type { ExecutionsService } from './executions.service.ts'
 
-/** Starts workflows whose trigger names the event, and whose filter lets it pass: each once for each event. */
+/** Starts each workflow whose trigger names the event and whose filter matches, once for each event. */
 export function createStartOnEvent(executions: Pick<ExecutionsService, 'start'>): EventHandler<AgentHandle> {
   return {
     lane: 'timers',
     async handle({ id, name, ref, payload, depth }, { agent, log }) {
-      // Viewers read what an execution began with, and so may models: links that let their reader drive are for neither.
+      // Viewers and models can read an execution's input, and must not get links that let their reader drive.
       const { takeover_url: _link, ...input } = payload as Record<string, unknown>
       try {
         const { event, filter } = triggerOf((await requireWorkflow(agent.db, ref)).version)
@@ -24,13 +24,13 @@ export function createStartOnEvent(executions: Pick<ExecutionsService, 'start'>)
           workflow_id: ref,
           input,
           cause: { kind: 'event', ref: name },
-          // Ends of executions say their own.
+          // Ends of executions carry their own depth.
           depth: Number(depth ?? input.depth ?? -1) + 1,
           when_busy: 'queue',
           key: `event:${id}:${ref}`,
         })
       } catch (error) {
-        // The workflow or the agent was stopped meanwhile, or a chain of executions is too long.
+        // The workflow or the agent was stopped meanwhile, or the chain of executions is too long.
         if (!(error instanceof AppError && error.isPermanent)) throw error
         log.warn({ workflow: ref, event: name, reason: error.message }, 'an event did not start its workflow')
       }

@@ -8,11 +8,11 @@ import { listOffered } from '../rows/workflows.repository.ts'
 import type { WorkflowSummary } from '../workflows.schema.ts'
 import type { ExecutionsService } from './executions.service.ts'
 
-/** A model waits so long for a workflow, in milliseconds; then it gets the status `running`. */
+/** Max time that a model waits for a workflow (ms); after that it gets the status `running`. */
 const timeoutMs = 60_000
 const mostOffered = 1000
 
-/** The active workflows that are offered to models, as tools. */
+/** Offers active workflows to models as tools. */
 export function createWorkflowTools(executions: ExecutionsService) {
   async function call(agent: AgentHandle, id: string, input: Record<string, unknown>, signal: AbortSignal) {
     const { execution_id } = await executions.start(agent, {

@@ -12,10 +12,10 @@ const decompress = promisify(gunzip)
 
 const maxFields = 2_000
 
-/** They say who calls, or pay, which is nothing that a workflow has to know. */
+/** Headers with credentials or payments, which a workflow must not read. */
 const secretHeaders = ['authorization', 'cookie', 'proxy-authorization', 'payment-signature', 'x-payment']
 
-/** The parts of a request that templates read as `trigger`. @param gatewayHeader carries the token of the identity gateway */
+/** The request as templates read it. @param gatewayHeader carries the identity gateway's token */
 export function triggerOfRequest(
   { method, query, headers }: Pick<FastifyRequest, 'method' | 'query' | 'headers'>,
   gatewayHeader = '',
@@ -26,8 +26,8 @@ export function triggerOfRequest(
 }
 
 /**
- * Reads the body of a request as the input of a workflow: an object as it is, anything else as `{ body }`.
- * @param maxBytes of the body after decompression.
+ * Reads the body of a request as the input of a workflow: an object unchanged, anything else as `{ body }`.
+ * @param maxBytes limits the body after decompression.
  * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR
  */
 export async function readHookInput(request: FastifyRequest, readJson: ReadJson, maxBytes: number) {
@@ -92,7 +92,7 @@ const readers: Record<Kind, (body: Body) => unknown> = {
   },
 }
 
-/** Counted before they are read, since a field costs far more time than its bytes. */
+/** Fields are counted before they are read, because a field takes far more time than its bytes. */
 function requireFewFields({ bytes }: Body, separator: string): void {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   let count = 0
@@ -102,7 +102,7 @@ function requireFewFields({ bytes }: Body, separator: string): void {
   }
 }
 
-/** A field that comes more than once is a list. */
+/** A repeated field becomes a list. */
 function fieldsOf(entries: Iterable<[string, unknown]>): Input {
   const grouped = Map.groupBy(entries, ([name]) => name)
   const fields = [...grouped].map(([name, all]): [string, unknown] => {
@@ -124,7 +124,7 @@ function storableText(body: Body): string {
   return text
 }
 
-/** A form whose escapes are of UTF-8, whatever its character set is. */
+/** Decodes the body, and re-encodes its escapes as UTF-8 for any character set. */
 function inUtf8(body: Body): string {
   const decode = decoderOf(body)
   const escaped = (run: string) => encodeURIComponent(decode(Buffer.from(run.replaceAll('%', ''), 'hex')))
@@ -135,7 +135,7 @@ function textOf(body: Body): string {
   return decoderOf(body)(body.bytes)
 }
 
-/** By the character set of the content type. */
+/** Returns a decoder for the character set of the content type. */
 function decoderOf({ contentType }: Body): (bytes: Uint8Array) => string {
   const label = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1] ?? 'utf-8'
   const decoder = orElse(

@@ -12,7 +12,7 @@ import type { HookResult, HooksService } from './hooks.service.ts'
 const maxBodyBytes = 1024 * 1024
 const limits = { area: 'generic', access: 'anyone', limit: 'general' } as const
 
-/** The secret addresses of workflows. @param gatewayHeader carries the token of the identity gateway */
+/** Registers the secret addresses of workflows. @param gatewayHeader carries the identity gateway's token */
 export function registerHookRoutes(app: App, hooks: HooksService, gatewayHeader = ''): void {
   const readJson = jsonReader(app)
   void app.register((scope, _options, done) => {

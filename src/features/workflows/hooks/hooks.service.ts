@@ -16,7 +16,7 @@ import type { ExecutionRow } from '../rows/executions.repository.ts'
 import { readResults } from '../rows/node-results.repository.ts'
 import { findHooked, findVersion, setHook } from '../rows/workflows.repository.ts'
 
-/** Milliseconds that a caller waits for the end of an execution. */
+/** Max time that a caller waits for the end of an execution (ms). */
 const waitMs = 60_000
 
 interface Dependencies {
@@ -28,7 +28,7 @@ interface Dependencies {
 /** Secret addresses that start workflows; only the hash of each is stored. */
 export function createHooksService({ executions, agentDatabases, baseUrl }: Dependencies) {
   return {
-    /** A new address; the former one is void. */
+    /** Creates a new address and revokes the former one. */
     async create({ agentId, db }: AgentHandle, id: string): Promise<{ url: string }> {
       const token = randomBytes(32).toString('base64url')
       if (!(await inTransaction(db, transaction => setHook(transaction, id, hashOf(token)))))
@@ -42,9 +42,9 @@ export function createHooksService({ executions, agentDatabases, baseUrl }: Depe
     },
 
     /**
-     * Starts the workflow of the address, and waits for its end where its trigger says so.
-     * @param client ends waiting, not the execution.
-     * @throws NOT_FOUND for any other address, and while nothing may start it; WORKFLOW_FAILED
+     * Starts the workflow of the address, and waits for its end if the trigger says so.
+     * @param client aborts the wait, not the execution.
+     * @throws NOT_FOUND for any other address, or if nothing may start the workflow; WORKFLOW_FAILED
      */
     async call(agentId: string, token: string, { input, trigger }: Call, client: AbortSignal) {
       using agent = await agentDatabases.acquireUnproven(agentId)
@@ -74,7 +74,7 @@ interface Call {
   trigger: HookRequest
 }
 
-/** @throws WORKFLOW_FAILED, whose reason is for those who may read the execution. */
+/** @throws WORKFLOW_FAILED with the execution's id; only readers of the execution see the reason. */
 async function answerOf(agent: AgentHandle, execution: ExecutionRow): Promise<HookAnswer> {
   const { id, workflow_id, version, status, output } = execution
   const failed = (issue: string) =>
@@ -90,7 +90,7 @@ async function answerOf(agent: AgentHandle, execution: ExecutionRow): Promise<Ho
   const results = resultsOf(await readResults(agent.db, id))
   const roots = rootsOf(agent, execution)
   const now = execution.completed_at
-  // It has not begun, so that it can read all results.
+  // The empty id is that of a node that has not begun, so the templates can read all results.
   const answering = { ...trigger, id: '' }
   const templates = createTemplates(scopeOf({ node: answering, path: '' }, graph, results, { ...roots, now }))
   return await resolveHookResponse(response, templates).catch(error => {

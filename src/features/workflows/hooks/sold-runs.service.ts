@@ -10,26 +10,26 @@ import { triggerOfRequest } from './hook-request.ts'
 
 interface Order {
   workflow_id: string
-  /** Its query is the input; templates read the rest of it as `trigger`. */
+  /** The query is the input; templates read the rest of the request as `trigger`. */
   request: Pick<FastifyRequest, 'method' | 'query' | 'headers'>
-  /** The path that is sold. */
+  /** The sold path. */
   path: string
-  /** Names the sale, whose request may be repeated; undefined for a run that is not paid for. */
+  /** The id of the sale, whose request can be repeated; undefined for an unpaid run. */
   sale: string | undefined
   waitMs: number
-  /** Ends waiting, not the execution. */
+  /** Aborts the wait, not the execution. */
   client: AbortSignal
-  /** Called once nothing is known that prevents the run; throws if it must not begin. */
+  /** Called when all known checks have passed; throws if the run must not begin. */
   pass(): Promise<unknown>
 }
 
 export interface SoldRun {
   execution_id: string
-  /** JSON; undefined while it runs. */
+  /** JSON; undefined while the workflow runs. */
   output: string | undefined
 }
 
-/** Runs workflows whose output is sold. @param gatewayHeader carries the token of the identity gateway */
+/** Runs workflows whose output is sold. @param gatewayHeader carries the identity gateway's token */
 export function createSoldRuns(executions: ExecutionsService, gatewayHeader: string | undefined) {
   return {
     async isActive({ db }: AgentHandle, id: string): Promise<boolean> {
@@ -37,8 +37,8 @@ export function createSoldRuns(executions: ExecutionsService, gatewayHeader: str
     },
 
     /**
-     * Begins the run, or finds the one that the sale has begun already, and waits for its end.
-     * @throws CONFLICT, NOT_FOUND or OVERLOADED if it can't begin, WORKFLOW_FAILED if it has failed.
+     * Starts the run, or finds the one that the sale has started, and waits for its end. @throws CONFLICT,
+     * NOT_FOUND or OVERLOADED if it can't begin, WORKFLOW_FAILED if it has failed.
      */
     async run(agent: AgentHandle, order: Order): Promise<SoldRun> {
       const { workflow_id, request, path, sale, waitMs, client } = order
@@ -69,14 +69,14 @@ export function createSoldRuns(executions: ExecutionsService, gatewayHeader: str
 export type SoldRuns = ReturnType<typeof createSoldRuns>
 
 interface Plan {
-  /** The run that there is. */
+  /** The existing run. */
   found?: string
-  /** Of the one to begin. */
+  /** The key of the run to start. */
   key?: string
   isLast: boolean
 }
 
-/** A sale has one run, and a second one if that has failed. */
+/** Plans one run for each sale, and a second one if the first has failed. */
 async function planRun({ db }: AgentHandle, key: string | undefined): Promise<Plan> {
   if (key === undefined) return { isLast: true }
   const again = `${key}:again`

@@ -1,12 +1,12 @@
 import type { BrowserService } from '#features/browser/browser.service.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 
-/** The browser sessions of executions, one each. Those that another process opened end when they have been idle. */
+/** Browser sessions of executions, one each. Sessions that another process opened end when idle. */
 export function createBrowserSessions(browser: Pick<BrowserService, 'act' | 'release'>) {
   const opened = new Set<string>()
   const holderOf = (executionId: string) => `execution:${executionId}`
   return {
-    /** Runs the action; gives the address and the title of the page after it. */
+    /** Runs the action; returns the address and the title of the page after it. */
     async act(
       agent: AgentHandle,
       executionId: string,
@@ -18,7 +18,7 @@ export function createBrowserSessions(browser: Pick<BrowserService, 'act' | 'rel
       return { url, title }
     },
 
-    /** To be called when an execution has ended, with or without such nodes. */
+    /** Must be called at the end of each execution, even one without browser nodes. */
     async release(agent: AgentHandle, executionId: string): Promise<void> {
       if (opened.delete(executionId)) await browser.release(agent, holderOf(executionId))
     },

@@ -17,29 +17,29 @@ const schema = nodeData({
   conversation_id: Type.Optional(Type.String({ maxLength: 100 })),
 })
 
-/** Has the node go on whose turn has waited. */
+/** Continues the node whose turn has waited. */
 export const chatDecidedJob = 'workflow.chat_decided'
 
-/** Roots whose values no outsider has written. */
+/** Roots whose values come from no outsider. */
 const ownRoots = ['agent', 'execution', 'workflow', 'now']
 const lockPauseMs = 500
 
-/** Until a turn is looked at again that waits for a person, in milliseconds: its decision has the node go on. */
+/** Interval between reads of a turn that waits for a person (ms); the decision continues the node earlier. */
 const waitingMs = 24 * 3_600_000
 
 export interface ChatParts extends Pick<ChatFeature, 'answerOnce' | 'answerAlone'> {
   transact: Transact
 }
 
-/** Id of the message that a run of a node sends, by the key of the run. */
+/** Returns the id of the message that a run of a node sends, by the key of the run. */
 export function messageIdOf(key: string): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 26)
 }
 
-/** Of the messages that its nodes send. */
+/** Returns the author of messages that a workflow's nodes send. */
 export const authorOf = (workflowId: string) => `workflow:${workflowId}`
 
-/** Sends the agent a message: in a conversation, or on its own, and then only the output of it is kept. */
+/** Sends the agent a message in a conversation, or alone; then only the output is kept. */
 export const createChat = ({ answerOnce, answerAlone, transact }: ChatParts) =>
   defineNode(schema, {
     literal: ['message', 'system_prompt', 'response_format'],

@@ -7,11 +7,11 @@ import type { Node } from '../workflows.schema.ts'
 import type { NodeTypes } from './node-types.ts'
 
 interface Checked {
-  /** The problems that the node cannot be saved with. */
+  /** Problems that prevent saving. */
   problems: Problem[]
-  /** Missing fields that it needs to run, and may lack as a draft. */
+  /** Missing fields that a draft may lack; an active workflow needs them. */
   missing: Problem[]
-  /** Braces in its texts that are not templates: they stay as they are in what was stored before. */
+  /** Braces in texts that are not templates; in data that was stored before, they are kept. */
   templates: Problem[]
 }
 
@@ -38,12 +38,12 @@ export function checkData({ id, type, data }: Node, types: NodeTypes): Checked {
   }
 }
 
-/** A field of a form that was not filled in is missing. */
+/** Removes empty fields of a form, which count as missing. */
 function withoutEmpty(data: Node['data']): Node['data'] {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== ''))
 }
 
-/** A template stands for a value of any type, which is checked when it is known. */
+/** A template can become a value of any type, which is checked when the node runs. */
 function isTemplate(value: unknown): boolean {
   return typeof value === 'string' && value.includes('{{')
 }

@@ -8,7 +8,7 @@ import { outputsJson } from '../engine/scope.ts'
 
 const schema = nodeData({ code: Type.String({ maxLength: 200_000 }) })
 
-/** A place that is not free soon is tried again: waiting for it must not use up the node's own time. */
+/** Max wait for a sandbox (ms); after it the node pauses, which does not use its own time. */
 const maxWaitMs = 500
 const pauseMs = 1_000
 

@@ -5,7 +5,7 @@ import { splitTemplates, textOf } from '#platform/templates/resolve-templates.ts
 import { defineNode, nodeData } from '../engine/node-type.ts'
 
 const addressKeys = ['to', 'cc', 'bcc', 'reply_to'] as const
-/** One or several, separated by commas, or a list of them. */
+/** One or several addresses, separated by commas, or a list of them. */
 const addresses = Type.Unsafe<string | string[]>({
   type: ['string', 'array'],
   maxLength: 20_000,
@@ -24,7 +24,7 @@ const schema = nodeData({
   reply_to: Type.Optional(addresses),
 })
 
-/** Sends a mail by the agent's mail server, under the same Message-ID however often it is tried. */
+/** Sends a mail by the agent's mail server, with the same Message-ID in each attempt. */
 export const createEmail = ({ sendMail }: Pick<ChannelsService, 'sendMail'>) =>
   defineNode(schema, {
     literal: addressKeys,
@@ -44,7 +44,7 @@ export const createEmail = ({ sendMail }: Pick<ChannelsService, 'sendMail'>) =>
     },
   })
 
-/** Single: what others have written must make no more addresses of one. */
+/** A `single` address comes from a template, so commas in it must not add addresses. */
 type Filled = string | { single: string }
 
 async function fillAddresses(given: string | readonly string[], templates: Templates): Promise<Filled[]> {
@@ -60,7 +60,7 @@ function addressesOf(value: unknown): string {
   return Array.isArray(value) ? value.map(textOf).join(', ') : textOf(value)
 }
 
-/** But not within quotes or templates. */
+/** Splits at commas outside of quotes and templates. */
 function splitAtCommas(text: string): string[] {
   const parts: string[] = []
   let part = ''

@@ -1,6 +1,6 @@
 import type { DataProblem } from '../engine/node-type.ts'
 
-/** The missing field, unless exactly one of these keys is given. */
+/** Returns a missing field, unless exactly one of these keys is present. */
 export function exactlyOne(data: object, keys: readonly [string, ...string[]]): DataProblem | undefined {
   const given = keys.filter(key => Object.hasOwn(data, key))
   if (given.length === 1) return undefined

@@ -5,7 +5,7 @@ import { headerValueProblem, isHeaderName } from '#platform/outbound/header-rule
 import type { Templates } from '#platform/templates/resolve-templates.ts'
 import { splitTemplates } from '#platform/templates/resolve-templates.ts'
 
-/** The answer of a hook, as a workflow's author writes it: its texts may hold templates. */
+/** The response of a hook, written by the workflow's author; its texts can contain templates. */
 export const hookResponseSchema = Type.Object(
   {
     status: Type.Optional(Type.Unknown()),
@@ -23,13 +23,13 @@ export interface HookAnswer {
 }
 
 const plainHeaders = ['content-type', 'location', 'cache-control']
-/** They command proxies and browsers, or are our own. */
+/** Headers that control proxies and browsers, or that the server sets itself. */
 const commandingHeaders =
   /^x-(?:accel|sendfile|lighttpd|litespeed|reproxy|forwarded|real|original|rewrite|http|frame|content|xss|webkit|ua|dns|download|permitted|sourcemap|request-id|ratelimit)/
-/** Statuses of answers without a body. */
+/** Statuses of responses without a body. */
 const bodiless: readonly number[] = [204, 205, 304]
 
-/** The problem of an answer that is saved; undefined if it can be sent, as far as its templates allow. */
+/** Returns the problem of a response to save, with templates left unchecked. */
 export function hookResponseProblem({ status, headers = {} }: HookResponse) {
   const isTemplate = typeof status === 'string' && splitTemplates(status).texts.join('').trim() === ''
   if (status !== undefined && !isTemplate && !isStatus(status))
@@ -66,7 +66,7 @@ export async function resolveHookResponse(
   }
   const isText = typeof body === 'string'
   const given = filled['content-type'] ?? (isText ? 'text/plain' : jsonType)
-  // Browsers would take another character set.
+  // Browsers would otherwise assume another character set.
   const type = /^text\/[^;]*$/i.test(given) ? `${given}; charset=utf-8` : given
   if (body === null || bodiless.includes(resolved))
     return { status: resolved, headers: filled, body: undefined }
@@ -77,7 +77,7 @@ export async function resolveHookResponse(
 
 const jsonType = 'application/json; charset=utf-8'
 
-/** @param json of the output. */
+/** @param json the output. */
 export function hookOutput(json: string): HookAnswer {
   return { status: 200, headers: { 'content-type': jsonType }, body: Buffer.from(json) }
 }
@@ -90,13 +90,13 @@ function isStatus(status: unknown): boolean {
   return Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599
 }
 
-/** Addresses hold neither blanks nor letters beyond ASCII. */
+/** Encodes blanks and letters beyond ASCII, which addresses must not contain. */
 function asSent(name: string, value: string): string {
   const text = value.trim()
   return isSameName(name, 'location') ? text.replace(/[ \u0080-\u{10ffff}]+/gu, encodeURI) : text
 }
 
-/** @param value whose templates may be gone, but for slashes. */
+/** @param value the header's value, whose templates can be replaced by slashes. */
 function valueProblem(name: string, value: string): string | undefined {
   const charset = /;\s*charset\s*=\s*"?([\w-]+)/i.exec(value)?.[1] ?? 'utf-8'
   if (isSameName(name, 'content-type') && !/^utf-?8$/i.test(charset))

@@ -34,14 +34,14 @@ const schema = nodeData({
 type Data = Static<typeof schema>
 
 const maxAnswerBytes = 1024 * 1024
-/** Characters of an answer that an error repeats. */
+/** Max characters of a response that an error repeats. */
 const shownCharacters = 2_000
-/** They only read, and have no body. */
+/** Methods that only read, and send no body. */
 const readingMethods: readonly string[] = ['GET', 'HEAD']
-/** Refusals that may pass, besides those of statuses from 500 on. */
+/** Statuses below 500 that can be temporary. */
 const passing: readonly number[] = [408, 425, 429]
 
-/** Sends one request to a server that the workflow's author has named. */
+/** Sends one request to the server that the workflow's author has named. */
 export const createHttpRequest = (outbound: Outbound) =>
   defineNode(schema, {
     literal: ['url', 'headers', 'body'],
@@ -134,13 +134,13 @@ function templatesIn(value: string): string {
     .join('')
 }
 
-/** Values of templates change neither the origin nor the boundary of path and query. */
+/** Fills the address. Values of templates can't change the origin or the boundary of path and query. */
 async function addressOf({ method = 'GET', url, query = {} }: Data, templates: Templates): Promise<string> {
   const address = splitAddress(url)
   if (address === undefined) throw invalid('url', 'is no full address')
   const write = (value: unknown) => {
     const text = textOf(value)
-    // Without the id of one thing, the address may be that of all of them.
+    // Without the id of one thing, the address might be that of all of them.
     if (text === '' && !readingMethods.includes(method))
       throw invalid('url', `has a template without a value, which ${method} must not be sent with`)
     return encodeValue(text)
@@ -156,7 +156,7 @@ async function addressOf({ method = 'GET', url, query = {} }: Data, templates: T
   return joinAddress(address.origin, await fill(address.path), [...written, ...pairs])
 }
 
-/** A question mark in a query is a character like others. */
+/** Encodes a literal text, but keeps question marks, which are ordinary characters in a query. */
 function encodeAddressText(text: string): string {
   return text.split('?').map(encodeLiteralPath).join('?')
 }
@@ -168,7 +168,7 @@ async function headersOf({ headers = {} }: Data, secrets: HeaderSecrets, templat
   return Object.fromEntries(filled) as Record<string, string>
 }
 
-/** The parts of a sealed header that a server could repeat; templates in it stand for what the execution shows anyway. */
+/** Returns the secret parts of a sealed header: templates are left out, as their values are shown. */
 function secretParts(value: string): string[] {
   const { texts } = splitTemplates(value)
   return texts.filter(text => !/^\w+\s+$/.test(text))
@@ -186,7 +186,7 @@ function outputOf(answer: OutboundResponse, secrets: readonly string[]) {
   }
 }
 
-/** Cookies are the only headers that can't be joined by commas: several are a list. */
+/** Only cookies can't be joined by commas: several become a list. */
 function headerOf(headers: Headers, name: string, hide: (text: string) => string): string | string[] {
   const cookies = name === 'set-cookie' ? headers.getSetCookie() : []
   return cookies.length > 1 ? cookies.map(hide) : hide(headers.get(name) ?? '')

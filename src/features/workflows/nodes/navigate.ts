@@ -7,7 +7,7 @@ const schema = nodeData({
   wait_for: Type.Optional(Type.String({ maxLength: 2_000 })),
 })
 
-/** Opens a page in the browser session of the execution, and waits for an element of it if one is named. */
+/** Opens a page in the execution's browser session, and waits for an element if one is named. */
 export const createNavigate = ({ act }: Pick<BrowserSessions, 'act'>) =>
   defineNode(schema, {
     async run({ agent, data: { url, wait_for }, execution: { id }, signal }) {

@@ -12,13 +12,13 @@ import { encodeValue } from '#platform/outbound/percent-encoding.ts'
 import type { Templates } from '#platform/templates/resolve-templates.ts'
 import { splitTemplates } from '#platform/templates/resolve-templates.ts'
 
-/** Why a body can't be sent under a content type as it is written. */
+/** Returns the problem of a written body that can't be sent under a content type. */
 export function writtenBodyProblem(body: unknown, contentType: string): string | undefined {
   if (typeof body !== 'string' || isTemplate(body)) return undefined
   return multipartTextProblem(contentType, hasTemplate(body))
 }
 
-/** Undefined for no body. */
+/** Returns undefined for no body. */
 export async function encodeRequestBody(
   written: unknown,
   given: string | undefined,
@@ -56,7 +56,7 @@ async function encodeText(text: string, contentType = plainText, templates: Temp
   return { contentType, body: await (isForm ? fillForm(text, templates) : templates.fill(text)) }
 }
 
-/** Whether it is one template, which may be a value of any type. */
+/** Returns true for a text that is one template, which can have a value of any type. */
 function isTemplate(text: string): boolean {
   const { texts, paths } = splitTemplates(text)
   return paths.length === 1 && texts.join('') === ''
@@ -66,7 +66,7 @@ function hasTemplate(text: string): boolean {
   return splitTemplates(text).paths.length > 0
 }
 
-/** Whether it is JSON with any values in the place of its templates. */
+/** Returns true if the text is JSON when values replace its templates. */
 function isJsonText(text: string): boolean {
   try {
     JSON.parse(splitTemplates(text, true).texts.join('0'))
@@ -76,7 +76,7 @@ function isJsonText(text: string): boolean {
   }
 }
 
-/** A template that is the whole value of a field may be a list. */
+/** Fills a form. A template that is the whole value of a field can be a list. */
 async function fillForm(text: string, templates: Templates): Promise<string> {
   const pairs: string[] = []
   for (const pair of text.match(/(?:\{\{[^{}]*\}\}|[^&])+/g) ?? []) {

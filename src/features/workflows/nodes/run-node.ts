@@ -17,14 +17,14 @@ import type { Scope } from '../engine/scope.ts'
 import type { NodeTypes } from './node-types.ts'
 
 const defaultTimeoutSeconds = 30
-/** Of a node, that are stored; the others are counted. */
+/** Max warnings of a node that are stored; the others are counted. */
 const maxWarnings = 50
 
 interface NodeRun extends BegunNode {
   scope: Scope
   secrets: NodeContext<unknown>['secrets']
   types: NodeTypes
-  /** Outputs by node, for nodes that are not to run. */
+  /** Outputs by node, for nodes that must not run. */
   pinned: Readonly<Record<string, unknown>>
   agent: AgentHandle
   execution: NodeContext<unknown>['execution']
@@ -33,15 +33,15 @@ interface NodeRun extends BegunNode {
   log: Log
 }
 
-/** Names a run of a node. */
+/** Identifies a run of a node. */
 export const runKey = (executionId: string, nodeId: string, path: string) =>
   [executionId, nodeId, path].join(':')
 
-/** Runs a node once. Failures are results, unless the execution itself is aborted. */
+/** Runs a node once. Failures are returned as results, unless the execution itself is aborted. */
 export async function runNode(run: NodeRun): Promise<NodeResult> {
   await turn()
   const { place, result: begun, types, clock, signal } = run
-  // Pauses between attempts are no time of the node; waiting is all that a node does that has waited.
+  // A node's duration excludes pauses between attempts, but includes the wait of a node that has waited.
   const hasWaited = begun.due_at !== null && begun.output !== null
   const since = hasWaited ? Date.parse(begun.started_at) : clock.now() - begun.duration_ms
   const data = place.node.data as CommonData
@@ -63,7 +63,7 @@ export async function runNode(run: NodeRun): Promise<NodeResult> {
     if ('items' in outcome) return ended(begunLoop(completion(JSON.stringify(outcome))))
     const output = JSON.stringify({ approval: outcome.forApproval, turn: outcome.isTurn })
     const due_at = new Date(outcome.waitUntil).toISOString()
-    // A node that only waits has not been tried.
+    // A node that only waits does not count as an attempt.
     return ended({ status: 'waiting', output, due_at, attempts: begun.attempts - 1 })
   } catch (error) {
     signal.throwIfAborted()
@@ -71,7 +71,7 @@ export async function runNode(run: NodeRun): Promise<NodeResult> {
   }
 }
 
-/** As it is stored: its items run next, unless they are too long. */
+/** Returns a loop's stored result: `looping`, or the failure if its items are too long. */
 function begunLoop(result: ReturnType<typeof completion>): Partial<NodeResult> {
   return result.status === 'complete' ? { ...result, status: 'looping' } : result
 }
@@ -122,7 +122,7 @@ async function runType(type: NodeType, run: NodeRun, templates: Templates): Prom
   })
 }
 
-/** An exit is named by the output itself, as in what the node would give. */
+/** A pinned output names its exit itself, like the node's own output. */
 function pinnedResult(type: NodeType, { node }: Place, output: unknown) {
   const handles = type.handles?.(node.data as never)
   const { handle, result } = Object(output) as { handle?: unknown; result?: unknown }

@@ -12,7 +12,7 @@ const schema = nodeData({
   response: Type.Optional(hookResponseSchema),
 })
 
-/** Where an execution begins; its filter was applied before. */
+/** The beginning of an execution; its filter was applied before. */
 export const trigger = defineNode(schema, {
   onlyComputes: true,
   literal: ['event', 'filter', 'respond', 'response'],

@@ -11,7 +11,7 @@ const schema = nodeData({
   seconds: Type.Optional(Type.Number({ minimum: 0, maximum: maxSeconds })),
   until: Type.Optional(Type.String({ maxLength: 100 })),
   approval: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
-  /** Of an approval. */
+  /** The time limit of an approval. */
   timeout_seconds: Type.Optional(Type.Number({ minimum: 1, maximum: maxSeconds })),
 })
 

@@ -92,7 +92,7 @@ const insertOne = prepareQuery((database: Database, value: ValueOf<keyof Executi
   return database.insertInto('executions').values(row as unknown as ExecutionRow)
 })
 
-/** Those that wait, as long as they run, only if they count. */
+/** Counts executions; those that wait are counted as running only with `countsWaiting`. */
 export async function countExecutions(
   database: Database,
   workflowId: string,
@@ -112,7 +112,7 @@ const selectCount = prepareQuery((database: Database, value: ValueOf<'workflowId
     .where(sql<boolean>`(waiting_until is null or ${value('all')} = 1)`),
 )
 
-/** The ids of those that wait for a place, the earliest first. */
+/** Lists the ids of queued executions, the earliest first. */
 export async function listQueued(database: Database, workflowId: string, limit: number): Promise<string[]> {
   const rows = await selectQueued(database, { workflowId, limit })
   return rows.map(({ id }) => id)
@@ -126,17 +126,17 @@ const selectQueued = prepareQuery((database: Database, value: ValueOf<'workflowI
     .where('status', '=', 'queued')
     .orderBy('created_at')
     .orderBy('id')
-    // Given a bare parameter as its limit, SQLite would prepare the statement again each time.
+    // With a bare parameter as its limit, SQLite would prepare the statement again each time.
     .limit(sql<number>`cast(${value<number>('limit')} as integer)`),
 )
 
-/** Which executions are meant, as long as they still are as it says; `running` unless it names other statuses. */
+/** Selects executions that are still in the expected state; `statuses` defaults to `running`. */
 export interface Guard {
   id?: string
   workflow_id?: string
   attempt?: number
   statuses?: readonly ExecutionStatus[]
-  /** Whether it waits, and no process runs it. */
+  /** True selects an execution that waits and that no process runs. */
   isParked?: true
 }
 
@@ -153,7 +153,7 @@ function guarded(
   return isParked ? query.where('waiting_until', 'is not', null) : query
 }
 
-/** Changes the executions that are as the guard says, and returns them, without what may be long of their inputs. */
+/** Changes the executions that match the guard, and returns them without their inputs, which can be long. */
 export async function changeExecutions(
   database: Database,
   guard: Guard,
@@ -168,7 +168,7 @@ export async function changeExecutions(
   return rows.map(row => ({ ...row, input: '{}' }))
 }
 
-/** One for each kind of change, of which there are few. */
+/** One statement for each kind of change; there are few kinds. */
 const changeStatements = new Map<string, ReturnType<typeof newChangeStatement>>()
 
 function newChangeStatement({ statuses, isParked, ...named }: Guard, changes: Partial<ExecutionRow>) {
@@ -183,7 +183,7 @@ function newChangeStatement({ statuses, isParked, ...named }: Guard, changes: Pa
   })
 }
 
-/** Takes the execution over from the process that ran it before; undefined if it does not run. */
+/** Takes over an execution from the process that ran it before; undefined if it does not run. */
 export async function claimExecution(database: Database, id: string): Promise<ExecutionRow | undefined> {
   const [claimed] = await claim(database, { id })
   return claimed
@@ -196,20 +196,20 @@ const claim = prepareQuery((database: Database, value: ValueOf<'id'>) => {
   return guarded(update, { id: value('id') }).returningAll()
 })
 
-/** How long finished executions are kept. */
+/** Limits of the finished executions that are kept. */
 export interface Retention {
-  /** Those that ended before are too old. */
+  /** Executions that ended before are too old. */
   after: string
-  /** Those that ended later are kept in any case: their callers may still request the result. */
+  /** Executions that ended later are always kept: their callers might still request the result. */
   until: string
-  /** How many are kept. */
+  /** Max number of kept executions. */
   count: number
 }
 
-/** The beginning of the keys of executions that were paid for. */
+/** The prefix of the keys of paid executions. */
 export const saleKey = 'sale:'
 
-/** The ids of finished executions that need not be kept: at most `limit` of them. */
+/** Lists the ids of finished executions to delete, at most `limit`. */
 export async function listSuperfluous(
   database: Database,
   { after, until, count }: Retention,
@@ -223,7 +223,7 @@ export async function listSuperfluous(
     .where(({ eb, or, and, fn, val }) => {
       const isGood = eb('executions.status', '!=', 'errored')
       const isExcluded = or([eb('keep', '=', 'none'), and([eb('keep', '=', 'errors'), isGood])])
-      // Buyers come back for what they have paid for.
+      // Buyers can request paid results again.
       return and([isExcluded, eb(fn.coalesce('idempotency_key', val('')), 'not like', `${saleKey}%`)])
     })
   for (const query of [old, surplus, unwanted]) {

@@ -30,10 +30,10 @@ const key = ['execution_id', 'node_id', 'path'] as const
 
 /** SQLite takes at most 500 selects in a statement. */
 const portionRows = 200
-/** Of their texts, unless one row alone has more: what is read or written within a few milliseconds. */
+/** Max bytes of texts in a batch, except for a single larger row; a batch takes a few milliseconds. */
 const portionBytes = 1024 * 1024
 
-/** Splits rows into portions, each for one statement. */
+/** Splits rows into batches, one for each statement. */
 function inPortions<Row>(rows: readonly Row[], bytesOf: (row: Row) => number): Row[][] {
   const portions: Row[][] = []
   let bytes = 0
@@ -52,13 +52,13 @@ function inPortions<Row>(rows: readonly Row[], bytesOf: (row: Row) => number): R
 export interface ResultKey extends Pick<NodeResult, 'node_id' | 'path' | 'started_at' | 'status'> {
   began: number | null
   ended: number | null
-  /** Of its texts. */
+  /** Total bytes of the row's texts. */
   bytes: number
 }
 
 const keyPage = 1_000
 
-/** The keys of the results of an execution, or of those that are in this state. */
+/** Reads the keys of an execution's results, optionally only those with this status. */
 export async function readKeys(
   database: Database,
   id: string,
@@ -83,7 +83,7 @@ export async function readKeys(
   }
 }
 
-/** Reads the results with these keys in portions; what is gone meanwhile is left out. */
+/** Reads the results with these keys in batches; rows that were deleted meanwhile are left out. */
 export async function* readRows(database: Database, id: string, keys: readonly ResultKey[]) {
   for (const portion of inPortions(keys, key => key.bytes)) {
     const named = portion.map(({ node_id, path }) => sql`(${node_id}, ${path})`)
@@ -98,7 +98,7 @@ export async function* readRows(database: Database, id: string, keys: readonly R
   }
 }
 
-/** The results of the nodes of an execution, or of those that are in this state. */
+/** Reads the results of an execution's nodes, optionally only those with this status. */
 export async function readResults(database: Database, executionId: string, status?: StoredNodeStatus) {
   const keys = await readKeys(database, executionId, status)
   const results: NodeResult[] = []
@@ -120,10 +120,11 @@ export async function insertResults(
 }
 
 /**
- * Stores the results in their order if `attempt` is still the one that runs, in one statement unless they are very many or
- * long. Where other processes may take over, the execution's row is locked meanwhile: a takeover would otherwise miss what
- * is committed a moment later.
- * @returns false if it is not.
+ * Stores the results in their order if `attempt` still runs; one statement stores all but many or long
+ * results. If other processes can take over, the execution's row is locked meanwhile: a takeover would
+ * otherwise miss results that are committed a moment later.
+ *
+ * @returns false if the attempt no longer runs.
  */
 export async function recordResults(
   database: Database,
@@ -152,7 +153,7 @@ async function recordPortion(
 }
 
 const statements = new Map<string, ReturnType<typeof newStatement>>()
-/** Rows of the statements that are kept: nearly all have one or two. */
+/** Max rows of a cached statement: nearly all have one or two. */
 const maxKeptRows = 8
 
 function recordStatement(rows: number, isExclusive: boolean) {
@@ -183,7 +184,7 @@ function newStatement(count: number, isExclusive: boolean) {
   })
 }
 
-/** A person's decision on a node that waits: it goes on at `due_at`. */
+/** Stores a person's decision on a node that waits: it continues at `due_at`. */
 export async function decideNode(
   database: Database,
   executionId: string,
@@ -201,7 +202,7 @@ export async function decideNode(
 
 const shownBytes = 2 * 1024 * 1024
 
-/** As they are shown, each as JSON, in the order of their beginnings; outputs until they are too many for one answer. */
+/** Yields results as JSON in the order of their beginnings; outputs stop at a size limit. */
 export async function* writeResults(
   database: Database,
   execution: Pick<ExecutionRow, 'id' | 'status'>,
@@ -223,7 +224,7 @@ export async function* writeResults(
 
 type Begun = Pick<NodeResult, 'began' | 'started_at' | 'node_id' | 'path'>
 
-/** Those of earlier versions, which are not numbered, first. */
+/** Sorts by beginning. Results of earlier versions, which are not numbered, come first. */
 export function byBeginning(one: Begun, other: Begun): number {
   if (one.began !== other.began) return (one.began ?? -Infinity) - (other.began ?? -Infinity)
   if (one.started_at !== other.started_at) return one.started_at < other.started_at ? -1 : 1
@@ -231,13 +232,13 @@ export function byBeginning(one: Begun, other: Begun): number {
   return one.path < other.path ? -1 : 1
 }
 
-/** The input of a node as JSON; cut, or left out, if it is marked so. */
+/** The input of a node as JSON; `truncated` if it was cut or left out. */
 export interface ShownInput {
   json: string
   truncated?: true
 }
 
-/** Outputs and warnings are JSON already. */
+/** Returns the result as JSON; outputs and warnings are JSON already. */
 export function writeResult(row: NodeResult, execution: { status: string }, input: ShownInput): string {
   const { node_id, path, started_at, completed_at, duration_ms, attempts, error, output, warnings } = row
   const others = JSON.stringify({

@@ -50,7 +50,7 @@ const selectWorkflow = prepareQuery((database: Database, value: ValueOf<'id'>) =
   database.selectFrom('workflows').select(columns).where('id', '=', value('id')),
 )
 
-/** The active workflows that models are offered. */
+/** Lists the active workflows that are offered to models. */
 export async function listOffered(database: Database, limit: number): Promise<WorkflowSummary[]> {
   const rows = await database
     .selectFrom('workflows')
@@ -73,7 +73,7 @@ function toSummary({ status, keep, tool, concurrency_counts_waiting, ...row }: R
   }
 }
 
-/** Creates or changes it. */
+/** Creates or changes a workflow. */
 export async function putWorkflow(
   database: Database,
   { tool, concurrency_counts_waiting, ...workflow }: WorkflowSummary,
@@ -87,7 +87,7 @@ export async function putWorkflow(
     .execute()
 }
 
-/** With its versions and its address. */
+/** Deletes a workflow with its versions and its secret address. */
 export async function deleteWorkflow(database: Database, id: string): Promise<void> {
   await database.deleteFrom('workflows').where('id', '=', id).execute()
 }
@@ -129,7 +129,7 @@ export async function listSecretSets(database: Database, id: string): Promise<(s
   return rows.map(({ secret_set }) => secret_set)
 }
 
-/** Replaces what starts the workflow; no event stands for none. */
+/** Replaces the event that starts the workflow; undefined removes it. */
 export async function subscribe(database: Database, ref: string, event: string | undefined): Promise<void> {
   const kind = subscriberKind
   await database.deleteFrom('event_subscriptions').where('kind', '=', kind).where('ref', '=', ref).execute()
@@ -137,13 +137,13 @@ export async function subscribe(database: Database, ref: string, event: string |
     await database.insertInto('event_subscriptions').values({ event, kind, ref }).execute()
 }
 
-/** The workflow whose secret address has this hash. */
+/** Finds the workflow whose secret address has this hash. */
 export async function findHooked(database: Database, hook_hash: string): Promise<string | undefined> {
   const hooked = database.selectFrom('workflows').where('hook_hash', '=', hook_hash)
   return (await hooked.select('id').executeTakeFirst())?.id
 }
 
-/** Gives it a secret address, or none; false if there is no such workflow, or it has none already. */
+/** Sets or clears the secret address; false if the workflow is missing, or has no address to clear. */
 export async function setHook(database: Database, id: string, hook_hash: string | null): Promise<boolean> {
   const { numUpdatedRows } = await database
     .updateTable('workflows')
