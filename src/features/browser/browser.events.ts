@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
 import { eventOf } from '#platform/jobs/event-payloads.ts'
 
-/** The events of this feature. */
 export const browserEvents = {
   'browser.takeover_requested': eventOf('A person is asked to take over a browser session.', {
     session_id: Type.String(),

@@ -36,7 +36,7 @@ import { createBrowserTools } from './tools/browser-tools.ts'
 export interface BrowserFeature extends Feature {
   browser: BrowserService
   renderPage: RenderPage
-  /** Whether there is still a browser behind a session, in any process. */
+  /** Returns true if a browser of any process runs the session. */
   isBrowserOpen: BrowserService['isOpen']
 }
 
@@ -77,7 +77,7 @@ export function createBrowser(
   const settingsOf = async (agentId: string) => (await settings.profileOf(agentId)).settings
   const isSessionOpen = async (sessionId: string) => {
     const agentId = agentOfSession(sessionId) ?? ''
-    // Else a database would be made for an agent that has been deleted.
+    // Otherwise a database would be created for a deleted agent.
     await settingsOf(agentId)
     return await agentDatabases.use(agentId, agent => browser.isOpen(agent, sessionId))
   }

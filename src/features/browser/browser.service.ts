@@ -41,7 +41,7 @@ interface Dependencies {
   connect: Outbound['connect']
   instanceId: string
   leaseMs: number
-  /** Where other processes reach this one. */
+  /** The address at which other processes reach this one. */
   replicaUrl: string | undefined
   clock: Clock
   ids: Ids
@@ -49,13 +49,13 @@ interface Dependencies {
 
 const usualViewport = { width: 1280, height: 720 }
 
-export function createBrowserService(needs: Dependencies) {
-  const { held, agentDatabases, instanceId, clock } = needs
-  const open = createOpening(needs)
+export function createBrowserService(dependencies: Dependencies) {
+  const { held, agentDatabases, instanceId, clock } = dependencies
+  const open = createOpening(dependencies)
 
   async function create({ agentId }: AgentHandle, wanted: NewSession): Promise<BrowserSession> {
-    const releasePlace = needs.places.take(agentId)
-    // The session outlives the request, and with it this use of the database.
+    const releasePlace = dependencies.places.take(agentId)
+    // The session outlives the request, so it needs its own use of the database.
     const agent = await agentDatabases.acquire(agentId)
     try {
       return await open(agent, wanted, releasePlace)
@@ -88,11 +88,11 @@ export function createBrowserService(needs: Dependencies) {
 
     get: require,
 
-    /** Whether there is a browser behind the session, in any process. */
+    /** Returns true if a browser of any process runs the session. */
     isOpen: async (agent: AgentHandle, id: string): Promise<boolean> =>
       isOpen((await find(agent, id))?.status ?? 'closed'),
 
-    /** What acts on the session. @throws AppError NOT_FOUND if there is none, CONFLICT if it has ended */
+    /** Returns the session for actions. @throws AppError NOT_FOUND, or CONFLICT if it has ended */
     async open(agent: AgentHandle, id: string): Promise<BrowserSession> {
       const session = held.find(agent.agentId, id)
       if (session !== undefined) return session
@@ -102,7 +102,7 @@ export function createBrowserService(needs: Dependencies) {
       throw conflict(isOpen(status) ? heldElsewhere : `The browser session has ended (${status}). ${why}`)
     },
 
-    /** Ends the session; it stays listed. Does nothing to one that has ended. */
+    /** Ends the session; it stays listed. Does nothing if it has ended. */
     async remove(agent: AgentHandle, id: string): Promise<void> {
       await require(agent, id)
       await held.end(id)
@@ -111,9 +111,9 @@ export function createBrowserService(needs: Dependencies) {
     },
 
     /**
-     * Runs one action in the session that `holder` keeps (`execution:<id>`, `conversation:<id>`), which the first call
-     * opens; it ends by itself when nobody has used it for 10 minutes.
-     * @throws AppError as `POST browser` and `execute` answer.
+     * Runs one action in the session of `holder` (`execution:<id>`, `conversation:<id>`), which the first
+     * call opens; it ends after 10 minutes without use.
+     * @throws AppError like `POST browser` and `execute`.
      */
     async act(
       agent: AgentHandle,
@@ -122,12 +122,12 @@ export function createBrowserService(needs: Dependencies) {
       { signal, profile }: { signal: AbortSignal; profile?: string },
     ): Promise<ActionResult> {
       const session = await kept.keep(agent, holder, profile)
-      return await needs.actions.act(session, action, signal)
+      return await dependencies.actions.act(session, action, signal)
     },
 
     keep: kept.keep,
 
-    /** The session of `holder`, which may still be opening; undefined if there is none. */
+    /** Returns the session of `holder`, which might still be opening; undefined if there is none. */
     find: kept.find,
 
     /** Ends the session of `holder`, if there is one. */
@@ -140,9 +140,10 @@ export function createBrowserService(needs: Dependencies) {
 
 export type BrowserService = ReturnType<typeof createBrowserService>
 
-/** Opens sessions, and stores that they are open, so that other processes know. */
-function createOpening(needs: Dependencies) {
-  const { browsers, held, profiles, recordings, connect, instanceId, leaseMs, replicaUrl, clock, ids } = needs
+/** Opens sessions, and stores them as open for other processes. */
+function createOpening(dependencies: Dependencies) {
+  const { browsers, held, profiles, recordings, connect, instanceId, leaseMs, replicaUrl, clock, ids } =
+    dependencies
 
   async function insert({ db }: AgentHandle, record: SessionRecord): Promise<void> {
     const leaseUntil = new Date(clock.now() + leaseMs).toISOString()

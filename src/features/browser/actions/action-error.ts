@@ -1,12 +1,12 @@
 import { AppError, invalid } from '#platform/errors.ts'
 
-/** Of an error of Playwright, without the name of the function that was called. */
+/** Returns the first line of a Playwright error, without the called function's name. */
 export function firstLine(error: Error): string {
   const line = error.message.split('\n')[0] ?? ''
   return line.replace(/^[a-zA-Z]+\.[a-zA-Z]+: /, '').slice(0, 500)
 }
 
-/** Mistakes of the caller that show only in the page. */
+/** Mistakes of the caller that only the page reveals. */
 const mistakes: readonly [message: RegExp, field: string, issue: string][] = [
   [/ERR_UNSAFE_PORT/, 'url', 'has a port that browsers open no pages on'],
   [/Unknown key: /, 'key', 'is not the name of a key, such as Enter, a or Control+A'],
@@ -34,7 +34,7 @@ const mistakes: readonly [message: RegExp, field: string, issue: string][] = [
   [/buffers? (?:larger|>)/i, 'files', 'are too large for this browser'],
 ]
 
-/** Sentences about the commonest failures to reach a page, by Chromium's name for them. */
+/** Descriptions of common failures to reach a page, by Chromium's name for them. */
 const failures: Record<string, string> = {
   ERR_NAME_NOT_RESOLVED: 'its host is not known',
   ERR_CONNECTION_REFUSED: 'its host refused the connection',
@@ -55,7 +55,7 @@ interface Circumstances {
   reason?: string
 }
 
-/** The error that a caller gets for one that Playwright has thrown. */
+/** Converts an error of Playwright into the error for the caller. */
 export function actionError(error: unknown, circumstances: Circumstances): AppError {
   if (error instanceof AppError) return error
   const known = error instanceof Error ? error : new Error(String(error))
@@ -83,7 +83,7 @@ function failed(message: string, cause: Error): AppError {
   return new AppError('BROWSER_FAILED', message, { cause })
 }
 
-/** The last obstacle that Playwright's log names, such as another element that lies above. */
+/** Returns the last obstacle in Playwright's log, such as an element that covers the target. */
 function reasonIn(message: string): string {
   const obstacles = message.match(
     /element is not [\w ]+|<[^>]{1,200}>[^\n]{0,100}intercepts pointer events|did not find some options|element is outside of the viewport/g,

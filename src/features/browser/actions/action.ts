@@ -9,25 +9,25 @@ import type { Tab } from '../sessions/browser-session.ts'
 export interface Scene {
   page: Page
   cdp: CDPSession
-  /** Milliseconds for what it waits for. */
+  /** Max wait of the action (ms). */
   timeout: number
-  /** The first element that the selector finds, once there is one. Throws VALIDATION_ERROR if the selector can't be read. */
+  /** Returns the first match, once it exists. Throws VALIDATION_ERROR for an unreadable selector. */
   locate(selector: string): Promise<Locator>
-  /** The value will not appear in any result of the session. */
+  /** Hides the value in all results of the session. */
   keepSecret(value: string): void
-  /** To be called before a key is pressed with others. */
+  /** Must be called before a key combination is pressed. */
   useClipboard(key: string): Promise<void>
-  /** The page as text for a model. */
+  /** Returns the page as text for a model. */
   outline(options: Pick<OutlineOptions, 'find' | 'ref' | 'characters'>): Promise<Outline>
   tabs: {
     all(): readonly Tab[]
     activate(tab: Tab): void
-    /** For callers: each with its number. */
+    /** Returns the tabs for callers, each with its number. */
     describe(): Promise<object[]>
   }
 }
 
-/** Bytes of UTF-8 of a value that a page gives; a longer text is cut. */
+/** Max bytes (UTF-8) of a value that a page returns; a longer text is cut. */
 export const maxValue = 1024 * 1024
 
 type Given<Fields extends TProperties> = Static<TObject<Fields>>
@@ -35,15 +35,15 @@ type Result = Record<string, unknown>
 
 export interface BrowserAction<Fields extends TProperties = TProperties> {
   fields: Fields
-  /** The problem of fields that fit their schema. */
+  /** Returns the problem of fields that match their schema. */
   check?(given: Given<Fields>): SchemaProblem | undefined
-  /** The words after "waited for" in the error of a time-out. */
+  /** The words after "waited for" in the error of a timeout. */
   waitsFor(given: Given<Fields>): string
-  /** Milliseconds where a request names none; 5000 unless given. */
+  /** Timeout if a request names none (ms); defaults to 5000. */
   usualTimeout?: number
-  /** Whether it may lead to another page, which is waited for. */
+  /** True if the action can lead to another page, which is awaited. */
   mayNavigate?: boolean
-  /** Whether it is meant to leave the page, whatever the page asks. */
+  /** True if the action leaves the page even if the page asks to stay. */
   leavesPage?: boolean
   run(scene: Scene, given: Given<Fields>): Promise<Result | undefined>
 }
@@ -52,7 +52,7 @@ export interface DefinedAction extends BrowserAction {
   schema: TObject
 }
 
-/** Fields are checked against the schema before they reach the action, which makes the wider type true. */
+/** Fields are checked against the schema before they reach the action, so the wider type is correct. */
 export function defineAction<Fields extends TProperties>(action: BrowserAction<Fields>): DefinedAction {
   return { ...(action as unknown as BrowserAction), schema: Type.Object(action.fields) }
 }

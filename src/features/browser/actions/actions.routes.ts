@@ -11,7 +11,7 @@ import type { ActionsService } from './actions.service.ts'
 interface Dependencies {
   actions: ActionsService
   browser: { open: OpenSession }
-  /** Of a body, which may hold files. */
+  /** Max bytes of a body, which can contain files. */
   maxBytes: number
 }
 

@@ -5,7 +5,7 @@ import { problemOf } from '#platform/schema-check.ts'
 import { actionNames, actions } from './registry.ts'
 import { selectorProblem } from './selector.ts'
 
-/** Milliseconds. */
+/** Timeouts in milliseconds. */
 const defaultTimeout = 5000
 const mostTimeout = 60_000
 
@@ -25,7 +25,7 @@ const common = {
   ),
 }
 
-/** The fields of all actions; which of them an action needs is checked once it is known. */
+/** The fields of all actions; each action checks its own fields later. */
 const fields: TProperties = Object.assign({}, ...Object.values(actions).map(action => action.fields))
 const optional = Type.Partial(Type.Object(fields)).properties
 
@@ -74,12 +74,12 @@ export const executedSchema = Type.Object({
 })
 export type Executed = Static<typeof executedSchema>
 
-/** Milliseconds that the action may take. */
+/** Returns the timeout of the action (ms). */
 export function timeoutOf({ action, timeout }: ActionInput): number {
   return timeout ?? actions[action].usualTimeout ?? defaultTimeout
 }
 
-/** Throws VALIDATION_ERROR with the field named; `path` is where the action stands in the body. */
+/** Throws VALIDATION_ERROR that names the field; `path` is the action's place in the body. */
 export function requireAction(input: ActionInput, path = ''): void {
   const { schema, check } = actions[input.action]
   const problem =

@@ -5,11 +5,11 @@ import { requireAction, timeoutOf } from './actions.schema.ts'
 import { Actor } from './actor.ts'
 import { Overdue, orAborted, within } from './within.ts'
 
-/** Milliseconds beyond its time-out in which an action is answered, whatever its page does. */
+/** Time beyond an action's timeout in which it always gets a result, even from a stuck page (ms). */
 const answersWithinMs = 1700
 const silent = 'The browser of this session no longer answered, so the session was ended.'
 
-/** @param maxBytes of all downloads of a session together. */
+/** @param maxBytes limits all downloads of a session together. */
 export function createActionsService(maxBytes: number) {
   const actors = new WeakMap<BrowserSession, Promise<Actor>>()
 
@@ -58,7 +58,7 @@ export function createActionsService(maxBytes: number) {
     })
   }
 
-  /** What has waited for its turn may find a person there. */
+  /** A takeover might have begun while the action waited for its turn. */
   async function perform(session: BrowserSession, input: ActionInput, signal: AbortSignal) {
     requireAgentDrives(session)
     const work = actorOf(session).then(actor => actor.perform(input, signal))
@@ -69,16 +69,17 @@ export function createActionsService(maxBytes: number) {
     actorOf,
 
     /**
-     * Does one thing or several, one after the other; the first that fails is the last. All are checked before.
-     * @throws AppError VALIDATION_ERROR, CONFLICT during a takeover, and for a single action what `Actor.perform` throws.
+     * Performs actions in order until one fails; all are checked before.
+     * @throws AppError VALIDATION_ERROR, CONFLICT during a takeover, and for a single action the errors of
+     * `Actor.perform`.
      */
     execute,
 
-    /** One action, from within, once no person drives. Throws as `execute` does, but no CONFLICT. */
+    /** Performs one action once no person drives. Throws like `execute`, except CONFLICT. */
     act: (session: BrowserSession, input: ActionInput, signal: AbortSignal): Promise<ActionResult> =>
       afterTakeovers(session, signal, async () => (await execute(session, input, signal)).result ?? {}),
 
-    /** The result of `Actor.changes`, once no person drives. */
+    /** Returns the result of `Actor.changes`, once no person drives. */
     changes: (session: BrowserSession, characters: number, signal: AbortSignal): Promise<string> =>
       afterTakeovers(session, signal, () =>
         session.inTurn(async () => {
@@ -87,13 +88,13 @@ export function createActionsService(maxBytes: number) {
         }),
       ),
 
-    /** A file that a page of the session has downloaded. @throws AppError NOT_FOUND, CONFLICT */
+    /** Opens a file that a page of the session has downloaded. @throws AppError NOT_FOUND, CONFLICT */
     download: async (session: BrowserSession, id: string) =>
       await (await actorOf(session)).downloads.open(id),
   }
 }
 
-/** Again where a person was there when its turn came, so that nothing was done. */
+/** Retries work that found a person driving at its turn, and so did nothing. */
 async function afterTakeovers<Result>(
   session: BrowserSession,
   signal: AbortSignal,
@@ -106,7 +107,7 @@ async function afterTakeovers<Result>(
   })
 }
 
-/** A session in which nothing answers at all can't go on. */
+/** Ends a session in which nothing answers. */
 async function answered(session: BrowserSession, result: Promise<ActionResult>): Promise<ActionResult> {
   return await result.catch(error => {
     if (!(error instanceof Overdue)) throw error

@@ -15,17 +15,17 @@ import { actionError, timedOut } from './action-error.ts'
 import type { ActionInput, ActionResult } from './actions.schema.ts'
 import { timeoutOf } from './actions.schema.ts'
 import { Downloads } from './downloads.ts'
-import { collectHappenings } from './happenings.ts'
 import { followNavigation } from './navigation.ts'
 import { actions } from './registry.ts'
 import { locate } from './selector.ts'
+import { collectSideEffects } from './side-effects.ts'
 import { Overdue, within } from './within.ts'
 
-/** Milliseconds beyond an action's own time-out until it is ended from outside. */
+/** Time beyond an action's own timeout until the actor ends it (ms). */
 const graceMs = 200
-/** Milliseconds in which a page that does not hang answers. */
+/** Max time in which a responsive page answers (ms). */
 const answersWithinMs = 600
-/** Milliseconds for a new tab to open. */
+/** Max time for a new tab to open (ms). */
 const tabLoadMs = 2000
 
 const hung =
@@ -36,19 +36,19 @@ const nameless = { title: '', favicon: '' }
 /** Acts on the pages of one session, and remembers which changes its callers know. */
 export class Actor {
   readonly session: BrowserSession
-  readonly #happenings: ReturnType<typeof collectHappenings>
+  readonly #sideEffects: ReturnType<typeof collectSideEffects>
   #replacing: Promise<void> | undefined
   #known: ReadonlySet<string> = new Set()
   #refs: ReadonlySet<string> = new Set()
   /** The page of the latest outline, to which the references belong. */
   #outlined: Page | undefined
-  /** Tabs that callers know of. */
+  /** Tabs that callers know. */
   #reported = new WeakSet<Tab>()
   readonly downloads: Downloads
 
   private constructor(session: BrowserSession, downloads: Downloads) {
     this.session = session
-    this.#happenings = collectHappenings(session)
+    this.#sideEffects = collectSideEffects(session)
     this.downloads = downloads
     for (const tab of session.tabs) this.#reported.add(tab)
   }
@@ -58,19 +58,19 @@ export class Actor {
   }
 
   /**
-   * Runs one action, within its time-out plus a grace period, and returns its result.
+   * Runs one action, within its timeout plus a grace period, and returns its result.
    * @throws AppError VALIDATION_ERROR, ACTION_TIMEOUT, OUTBOUND_REFUSED or BROWSER_FAILED.
    */
   async perform(input: ActionInput, signal: AbortSignal): Promise<ActionResult> {
     signal.throwIfAborted()
     const timeout = timeoutOf(input)
     const circumstances = { waited: actions[input.action].waitsFor(input), timeout }
-    // A list of actions may take longer than a session may be idle.
+    // A list of actions can take longer than a session's max idle time.
     this.session.touch()
     const all = input.dialog === 'accept'
-    this.#happenings.acceptDialogs({ all, leaving: actions[input.action].leavesPage === true })
+    this.#sideEffects.acceptDialogs({ all, leaving: actions[input.action].leavesPage === true })
     const outcome = await this.#run(input, timeout, signal)
-    this.#happenings.acceptDialogs({ all: false, leaving: false })
+    this.#sideEffects.acceptDialogs({ all: false, leaving: false })
     if (outcome.kind === 'done') return await this.#masked(outcome.result)
     if (outcome.kind === 'failed')
       throw this.#maskedError(this.#withLateTab(actionError(outcome.error, circumstances)))
@@ -89,14 +89,14 @@ export class Actor {
     if (tab !== undefined) this.#reported.add(tab)
   }
 
-  /** What has changed on the page since it was last read, or read after an action. */
+  /** Returns the page's changes after it was last read, or read after an action. */
   async changes(characters: number): Promise<string> {
     const page = await this.session.page()
     const known = this.#outlined === page ? this.#known : new Set<string>()
     return (await this.#outline(page, { known, characters })).text
   }
 
-  /** Whether a value typed here is one that appears nowhere; so it is as long as that is unknown. */
+  /** Returns true if a value typed in the field must be hidden, or if that is unknown. */
   async isSecret(ref: string): Promise<boolean> {
     const page = this.session.activeTab?.page
     if (page === undefined || !this.#refersTo(page, ref)) return true
@@ -106,7 +106,7 @@ export class Actor {
     return (await Promise.race([count, delay(answersWithinMs, 1, { ref: false })])) > 0
   }
 
-  /** First the action itself, then what it leads to; each for as long as is left. */
+  /** Runs the action, then awaits its effects, both within the remaining time. */
   async #run(input: ActionInput, timeout: number, signal: AbortSignal): Promise<Outcome> {
     const deadline = performance.now() + timeout
     const left = () => Math.max(1, deadline - performance.now())
@@ -126,18 +126,18 @@ export class Actor {
       return error instanceof Overdue ? { kind: 'late', ...reached } : { kind: 'failed', error }
     } finally {
       follow?.end()
-      // Otherwise the browser would go on loading for a caller who has gone.
+      // Otherwise the browser would continue loading for a caller who has left.
       if (signal.aborted && follow !== undefined) void reached.tab?.cdp.send('Page.stopLoading').catch(noted)
     }
   }
 
-  /** The tab to act in, once one that hung has been replaced. */
+  /** Returns the tab to act in, after the replacement of one that hung. */
   async #ready(): Promise<Tab> {
     await this.#replacing
     return await this.session.tab()
   }
 
-  /** What the action itself gives; one whose effect ends it gives nothing. */
+  /** Returns the action's own result; empty if its effect has ended it. */
   async #act(tab: Tab, input: ActionInput, { left, follow }: Following): Promise<Acted> {
     try {
       const own = await actions[input.action].run(this.#sceneOf(tab, left(), input.action), input)
@@ -150,7 +150,7 @@ export class Actor {
     }
   }
 
-  /** Where it leads, and what else happened. */
+  /** Returns the page after the action, and its other effects. */
   async #effects(
     { action }: ActionInput,
     { left, follow, endedBy }: Following & Acted,
@@ -174,7 +174,7 @@ export class Actor {
         const gone = `ref=${ref} is not in the latest outline of this page; read the page again`
         if (!this.#refersTo(page, ref)) throw invalid('selector', gone)
         const element = await locate(page, selector)
-        // One whose element has left the page never finds another; its frame may be gone, too.
+        // An element that has left the page is never found again; its frame might be gone, too.
         const isThere = (await element.count().catch(() => 0)) > 0
         if (!isThere && action !== 'wait') throw invalid('selector', gone)
         return element
@@ -208,12 +208,12 @@ export class Actor {
     if (page.url() === '') await page.waitForLoadState('domcontentloaded', { timeout }).catch(() => {})
     const facts = await readFacts(page, timeout).catch(() => nameless)
     if (page.isClosed()) return await this.#where(timeout)
-    // So that they are known before anything of the page is shown.
+    // Secrets must be known before anything of the page is shown.
     await this.session.secrets.read(page)
     return { url: page.url().slice(0, 2000), title: facts.title }
   }
 
-  /** Until the session has taken over the tabs that its pages have opened. */
+  /** Waits until the session has taken over the tabs that its pages have opened. */
   async #newTabs(timeout: number): Promise<void> {
     const end = performance.now() + timeout
     const connection = this.session.activeTab?.cdp
@@ -238,7 +238,7 @@ export class Actor {
     const shown = opened.filter(tab => !empty.includes(tab) && !tab.page.isClosed())
     const tabs = await Promise.all(shown.map(describeTab))
     return {
-      ...this.#happenings.take(),
+      ...this.#sideEffects.take(),
       ...(tabs.length > 0 && { tabs }),
       ...(downloads.length > 0 && { downloads: downloads.map(({ url: _url, ...shown }) => shown) }),
     }
@@ -250,7 +250,7 @@ export class Actor {
       find,
       ref: this.#refersTo(page, ref ?? '') ? ref : undefined,
     })
-    // So that they are known before anything of the page is shown.
+    // Secrets must be known before anything of the page is shown.
     await this.session.secrets.read(page)
     const viewportHeight = page.viewportSize()?.height ?? 720
     const mask = this.session.secrets.mask()
@@ -261,7 +261,7 @@ export class Actor {
     return outline
   }
 
-  /** In the letters of a picture, which hides them itself, a secret stands by chance. A value may be long. */
+  /** Masks all but the image, whose letters can match a secret by chance. A value can be long. */
   async #masked({ image, value, ...others }: ActionResult): Promise<ActionResult> {
     const mask = this.session.secrets.mask()
     return {
@@ -271,13 +271,13 @@ export class Actor {
     }
   }
 
-  /** Tabs that callers do not know of; a single one only replaces another. */
+  /** Returns tabs that callers do not know; a single tab only replaces another. */
   #unreported(): Tab[] {
     const { tabs } = this.session
     return tabs.length === 1 ? [] : tabs.filter(tab => !this.#reported.has(tab))
   }
 
-  /** Says where the action was tried, if that is a tab that callers do not know. */
+  /** Adds the tab in which the action was tried, if callers do not know that tab. */
   #withLateTab(error: AppError): AppError {
     const tab = this.session.activeTab
     if (tab === undefined || !this.#unreported().includes(tab)) return error
@@ -291,7 +291,7 @@ export class Actor {
     return new AppError(code, masked, { ...(details && { details }), cause })
   }
 
-  /** Why the guard gave no connection to that address. */
+  /** Returns the reason that the guard refused a connection to that address. */
   #unreachable(address: string | undefined): AppError | undefined {
     const known = address === undefined ? undefined : this.session.unreachable(address)
     return (
@@ -305,7 +305,7 @@ async function describeTab({ page }: Tab) {
   return { url: page.url().slice(0, 2000), title }
 }
 
-/** What others see of an action: never what is typed. */
+/** Returns the public part of an action, without typed text. */
 function announced({ action, selector, url }: ActionInput) {
   return { action, ...(selector !== undefined && { selector }), ...(url !== undefined && { url }) }
 }
@@ -315,7 +315,7 @@ async function maskValue(value: unknown, mask: Mask): Promise<unknown> {
   return JSON.parse(await maskJson(JSON.stringify(value), mask, true))
 }
 
-/** What came of a run; one that took too long may have got its own result before, and a tab before that. */
+/** The outcome of a run. A late one can have its own result already, and before that a tab. */
 type Outcome =
   | { kind: 'done'; result: ActionResult }
   | { kind: 'failed'; error: unknown }
@@ -323,12 +323,12 @@ type Outcome =
 
 interface Acted {
   own: ActionResult
-  /** The address was one to download, or the page closed itself. */
+  /** The address was a download, or the page closed itself. */
   endedBy?: 'download' | 'closing'
 }
 
 interface Following {
-  /** Milliseconds. */
+  /** Returns the remaining milliseconds. */
   left(): number
   follow: ReturnType<typeof followNavigation> | undefined
 }
@@ -336,20 +336,20 @@ interface Following {
 interface Waiting {
   /** Milliseconds. */
   timeout: number
-  /** Whether a download has begun. */
+  /** True if a download has begun. */
   isDownload: boolean
 }
 
-/** What a browser does not show, it downloads. */
+/** The browser downloads a page that it can't show. */
 const isDownload = (error: unknown) => /Download is starting/.test(String(error))
 
-/** Whether it says what the action was for; a page may also close itself. */
+/** True if the error is the action's intended effect; a page can also close itself. */
 function isEffect(error: unknown, tab: Tab | undefined): boolean {
   return isDownload(error) || (tab?.page.isClosed() === true && !tab.hasCrashed)
 }
 
 async function answers(page: Page): Promise<boolean> {
-  // A page that goes to another address meanwhile does not hang either.
+  // A page that navigates meanwhile does not hang either.
   const answer = page
     .locator(':root')
     .count()

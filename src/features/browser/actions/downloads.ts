@@ -8,16 +8,16 @@ import { conflict, notFound } from '#platform/errors.ts'
 import { downloadFolderOf } from '../chromium/start.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
 
-/** A file that a page had the browser download. */
+/** A file that the browser downloaded for a page. */
 export interface Download {
   id: string
-  /** As its site calls it, without what could lead elsewhere. */
+  /** The site's name for the file, without characters of paths. */
   name: string
   url: string
   state: 'in_progress' | 'complete' | 'failed' | 'refused'
   /** Bytes so far. */
   size: number
-  /** Why there is none. */
+  /** The reason of a failure or refusal. */
   error?: string
 }
 
@@ -39,19 +39,19 @@ interface FrameTree {
   childFrames?: FrameTree[]
 }
 
-/** Files of a session. */
+/** Max files of a session. */
 const mostFiles = 100
 
-/** The downloads of one session. They are files of the browser, and go with the session. */
+/** The downloads of one session. They are files of the browser, and are deleted with the session. */
 export class Downloads {
   readonly #files = new Map<string, Download>()
   readonly #reported = new Set<string>()
   readonly #maxBytes: number
-  /** Of the session, as its browser names it. */
+  /** The session's id in its browser. */
   browserContextId: string | undefined
   readonly #folder: string
   #cancel: (guid: string) => void = () => {}
-  /** How many the session has announced, and how many the browser has. */
+  /** Number of downloads that the session has announced, and that the browser has begun. */
   #announced = 0
   #begun = 0
   /** Resolved and replaced at each change. */
@@ -62,7 +62,7 @@ export class Downloads {
     this.#maxBytes = maxBytes
   }
 
-  /** Follows the downloads of the session from now on, which together may have so many bytes. */
+  /** Follows the downloads of the session from now on, up to `maxBytes` together. */
   static async follow(session: BrowserSession, maxBytes: number): Promise<Downloads> {
     const browser = session.context.browser()
     const folder = browser && downloadFolderOf(browser)
@@ -85,9 +85,9 @@ export class Downloads {
   }
 
   /**
-   * Those that no result has reported, or that have changed since.
-   * @param waitMs how long those under way may take.
-   * @param isExpected whether there is to be one.
+   * Returns downloads that no result has reported, or that have changed after that.
+   * @param waitMs max wait for running downloads.
+   * @param isExpected true if the action must lead to a download.
    */
   async news(waitMs: number, isExpected: boolean): Promise<Download[]> {
     const end = performance.now() + waitMs
@@ -108,7 +108,7 @@ export class Downloads {
     return found
   }
 
-  /** A file of our own, as if it had been downloaded, beyond the limit. */
+  /** Stores a file of the service like a download, but outside of the limit. */
   async keep(name: string, content: Uint8Array): Promise<Download> {
     const file = { id: randomUUID(), name, url: '', state: 'complete' as const, size: content.length }
     await writeFile(join(this.#folder, file.id), content)
@@ -117,14 +117,14 @@ export class Downloads {
     return file
   }
 
-  /** @throws AppError NOT_FOUND, or CONFLICT while it is not there yet. */
+  /** @throws AppError NOT_FOUND, or CONFLICT while the download runs. */
   async open(id: string): Promise<{ name: string; size: number; stream: Readable }> {
     const file = this.#files.get(id)
     if (file === undefined) throw notFound('Download')
     if (file.state === 'in_progress')
       throw conflict('The file is still being downloaded. Try again in a moment.')
     if (file.state !== 'complete') throw notFound(`Download (${file.error})`)
-    // A browser that an attacker has broken into could have made it a link to a file that only this service may read.
+    // A compromised browser could have replaced the file by a link to one that only this service may read.
     const handle = await open(join(this.#folder, id), constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => {
       throw notFound('Download')
     })
@@ -136,7 +136,7 @@ export class Downloads {
     session: BrowserSession,
     browserContextId: string | undefined,
   ): Promise<void> {
-    /** Of the browser, by id: whether it is of this session. */
+    /** Downloads of the browser by id: true if one belongs to this session. */
     const begun = new Map<string, Promise<boolean>>()
     const context = browserContextId === undefined ? {} : { browserContextId }
     this.#cancel = guid => void browser.send('Browser.cancelDownload', { guid, ...context }).catch(() => {})
@@ -166,7 +166,7 @@ export class Downloads {
       void begun.get(event.guid)?.then(own => own && progress(event))
       if (event.state !== 'inProgress') begun.delete(event.guid)
     })
-    // The same as Playwright has set, so that this connection gets the events, too.
+    // Repeats Playwright's setting, so that this connection gets the events, too.
     await browser.send('Browser.setDownloadBehavior', {
       behavior: 'allowAndName',
       downloadPath: this.#folder,
@@ -200,7 +200,7 @@ export class Downloads {
   }
 }
 
-/** Whether a frame is in a tab of the session; most are the main frame of one, or have a process of their own. */
+/** True if a frame is in a tab of the session; most are a tab's main frame, or have their own process. */
 async function isFrameOf(
   browser: CDPSession,
   session: BrowserSession,

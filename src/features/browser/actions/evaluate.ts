@@ -21,7 +21,7 @@ export const evaluate = defineAction({
   },
   waitsFor: () => 'the value of the expression',
   async run({ cdp }, { expression }) {
-    // Compiled by the browser itself, which no function of the page takes part in.
+    // The browser itself compiles the script, without functions of the page.
     const script = `(${boundedValue})(() => (0, eval)(${JSON.stringify(expression)}), ${maxValue})`
     const { result } = await cdp.send('Runtime.evaluate', {
       expression: script,
@@ -54,9 +54,9 @@ function syntaxProblem(expression: string): string | undefined {
 }
 
 /**
- * Runs among the scripts of the page, which may have put functions of their own in the place of any that are called here: only a
- * text leaves that is none too long, since neither its type nor its length can be made up. It begins with what it is: a text
- * (t), a cut one (c), JSON (j), nothing (n), too large (l), an error (e).
+ * Runs among the page's scripts, which can replace any function that is called here: only a text of limited
+ * length leaves, because its type and length can't be forged. Its first letter is its kind: a text (t), a cut
+ * text (c), JSON (j), nothing (n), too large (l), an error (e).
  */
 async function boundedValue(run: () => unknown, bytes: number): Promise<string> {
   const text = (kind: string, value: unknown) =>

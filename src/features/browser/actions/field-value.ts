@@ -1,11 +1,11 @@
 import { normalizedText } from '#platform/normalized-text.ts'
 
-/** The texts that people write for a date, a time or a number, as values of fields for these. */
+/** Converts dates, times and numbers as people write them into values of input fields. */
 
 interface Field {
-  /** Of the input. */
+  /** The type of the input. */
   type: string
-  /** A language tag, as the page gives it. */
+  /** The language tag of the page. */
   language?: string | undefined
   min?: string | undefined
   max?: string | undefined
@@ -13,15 +13,15 @@ interface Field {
 }
 
 interface Readings {
-  /** Values that the text may mean; whether there are such days or hours is not known. */
+  /** Possible values of the text, without a check that such days or hours exist. */
   values: string[]
-  /** Whether the first is meant, as the language says. */
+  /** True if the language makes the first value certain. */
   isDecided: boolean
-  /** For a sentence. */
+  /** The expected form, for a sentence. */
   form: string
 }
 
-/** Characters: patterns take long for longer ones. */
+/** Max characters: patterns are slow for longer texts. */
 const longestText = 100
 
 const forms: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ const forms: Readonly<Record<string, string>> = {
   number: 'a number such as 12.5, with digits and a point alone',
 }
 
-/** Undefined for a field that takes any text. */
+/** Returns undefined for a field that takes any text. */
 export function readingsFor(
   { type, language, min = '0', max = '100', step = '1' }: Field,
   text: string,
@@ -50,7 +50,7 @@ export function readingsFor(
   }
 }
 
-/** In which the signs of some languages are those of the usual form. */
+/** Replaces the signs of some languages by those of the usual form. */
 function plain(text: string): string {
   const signs = normalizedText(text, 'NFKC')
     .replace(/\s*[年월月년]\s*/g, '-')
@@ -59,25 +59,25 @@ function plain(text: string): string {
 }
 
 interface Locale {
-  /** Of day, month and year; undefined where the language does not say it. */
+  /** The order of day, month and year; undefined if the language does not define it. */
   order: string | undefined
-  /** Numbers by names. */
+  /** Month numbers by names. */
   months: ReadonlyMap<string, string>
 }
 
 function localeOf(language = ''): Locale {
   const [tag] = supported(language)
-  // Those of some languages are numbers.
+  // The months of some languages are written as numbers.
   const named = [...monthsIn('en'), ...monthsIn(tag ?? 'en')].filter(([name]) => !/\d/.test(name))
   const months = new Map(named)
-  // English alone is written in either order.
+  // Only English is written in either order.
   if (tag === undefined || tag === 'en') return { order: undefined, months }
   const parts = new Intl.DateTimeFormat(tag, { dateStyle: 'short', calendar: 'gregory' }).formatToParts(0)
   const letters: Readonly<Record<string, string>> = { year: 'y', month: 'm', day: 'd' }
   return { order: parts.map(({ type }) => letters[type] ?? '').join(''), months }
 }
 
-/** Numbers by names in full and in short, alone and beside a day. */
+/** Returns month numbers by full and short names, alone and beside a day. */
 function monthsIn(locale: string): [name: string, month: string][] {
   const styles = ['long', 'short'] as const
   const formats = styles.flatMap(month =>
@@ -126,7 +126,7 @@ const partsOf = (text: string) =>
   text.split(/[\s,./-]+/).filter(part => part !== '' && !/^(?:the|of|de|del|den)$/.test(part))
 const two = (number: string) => number.padStart(2, '0')
 
-/** Day before month first. */
+/** Returns dates, with day before month first. */
 function datesOf(text: string, months: Locale['months']): string[] {
   const parts = partsOf(text.replace(/(\d)(?:st|nd|rd|th|er|º|ª)\b/g, '$1'))
   const date = (year = '', month = '', day = '') =>

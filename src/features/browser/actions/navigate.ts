@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { isOpenable } from '../sessions/openable-address.ts'
 import { defineAction } from './action.ts'
 
-/** Until everything on a page has loaded, in milliseconds: then it is usable without the rest. */
+/** Max wait until a page has loaded completely (ms): after it, the page is usable without the rest. */
 const loadMs = 3000
 
 export const navigate = defineAction({

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Frame, Page, Request } from 'playwright-core'
 
-/** How soon a page begins to load another one after what causes that, in milliseconds. */
+/** Max time from a cause until the page begins to load another one (ms). */
 const beginsWithinMs = 100
 
-/** Milliseconds. */
 const failureShownMs = 500
 
-/** Watches whether what is done leads to another page. */
+/** Watches for a navigation to another page. */
 export function followNavigation(page: Page) {
   const arrived = Promise.withResolvers<void>()
   const shown = Promise.withResolvers<void>()
@@ -28,9 +27,9 @@ export function followNavigation(page: Page) {
   page.on('requestfailed', fail)
   page.on('framenavigated', arrive)
   return {
-    /** Of the other page, after redirects; undefined if there is none. */
+    /** Returns the other page's address after redirects; undefined if there is none. */
     address: () => address,
-    /** Until the other page, if there is one, can be read; at most so many milliseconds. */
+    /** Waits until the other page, if there is one, can be read; at most this time (ms). */
     async settle(timeout: number): Promise<void> {
       if (address === undefined) await delay(beginsWithinMs)
       if (address === undefined) return
@@ -38,7 +37,7 @@ export function followNavigation(page: Page) {
       await Promise.race([arrived.promise, delay(limit, undefined, { ref: false })])
       await page.waitForLoadState('domcontentloaded', { timeout: limit }).catch(() => {})
     },
-    /** Until the browser shows that the page could not be loaded, which would interrupt what comes next. */
+    /** Waits until the browser shows the failed load, which would interrupt the next action. */
     failureShown: () => Promise.race([shown.promise, delay(failureShownMs, undefined, { ref: false })]),
     end(): void {
       page.off('request', begin)

@@ -16,7 +16,7 @@ export const outline = defineAction({
       Type.String({ pattern: '^\\w{1,20}$', description: 'Return only this element and its descendants.' }),
     ),
   },
-  // Of a large page every element is looked at.
+  // The outline reads every element of a large page.
   usualTimeout: 30_000,
   waitsFor: () => 'the page to be read',
   async run(scene, given) {

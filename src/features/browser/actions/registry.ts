@@ -34,7 +34,6 @@ export const actionNames = [
 ] as const
 export type ActionName = (typeof actionNames)[number]
 
-/** Everything that can be done with a page. */
 export const actions = {
   navigate,
   click,

@@ -3,7 +3,7 @@ import { read } from '../in-page/read.ts'
 import { secretFields } from '../secrets/secret-fields.ts'
 import { defineAction } from './action.ts'
 
-/** CSS pixels; what lies further below is left out. */
+/** Max height in CSS pixels; the rest below is left out. */
 const mostHeight = 16_000
 
 export const screenshot = defineAction({

@@ -7,7 +7,7 @@ import { defineAction, selectorField } from './action.ts'
 const signs = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] } as const
 
 const maxFrames = 20
-/** Milliseconds between looks at what has moved, and for how long at most. */
+/** Interval between checks of the movement, and their max duration (ms). */
 const look = { every: 40, atMost: 1000 }
 
 /** Turns the wheel of a mouse over a place. */
@@ -35,7 +35,7 @@ export const scroll = defineAction({
     await cdp.send('Input.dispatchMouseEvent', wheel)
     return { moved: await settled() }
 
-    /** Of the part of the element that the window shows. */
+    /** Returns the middle of the element's visible part. */
     async function middleOf(given: string) {
       const element = await locate(given)
       await element.scrollIntoViewIfNeeded({ timeout })
@@ -45,7 +45,7 @@ export const scroll = defineAction({
       return { x: middle(box.x, box.width, width), y: middle(box.y, box.height, height) }
     }
 
-    /** Once it moves no more; a page may move smoothly. */
+    /** Returns the movement once it has stopped; a page can move smoothly. */
     async function settled() {
       const end = performance.now() + Math.min(timeout, look.atMost)
       let moved = await movedIn(page, false, timeout)
@@ -60,7 +60,7 @@ export const scroll = defineAction({
   },
 })
 
-/** How far the page, or a frame of it, has moved. */
+/** Returns the distance that the page, or a frame of it, has moved. */
 async function movedIn(page: Page, isStart: boolean, timeout: number): Promise<{ x: number; y: number }> {
   const [main, ...others] = page.frames().slice(0, maxFrames)
   const none = { x: 0, y: 0 }

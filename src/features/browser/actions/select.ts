@@ -4,14 +4,14 @@ import { AppError } from '#platform/errors.ts'
 import { read } from '../in-page/read.ts'
 import { defineAction, selectorField } from './action.ts'
 
-/** Options that an error names. */
+/** Max options that an error names. */
 const maxShown = 30
-/** Milliseconds in which a page that does not hang answers. */
+/** Max time in which a responsive page answers (ms). */
 const answersWithinMs = 150
 
 const option = Type.String({ maxLength: 1000 })
 
-/** Options are chosen by their value or by what they say. */
+/** Chooses options by their value or their text. */
 export const select = defineAction({
   fields: {
     selector: selectorField,
@@ -32,7 +32,7 @@ export const select = defineAction({
   },
 })
 
-/** @throws what was thrown, or ACTION_TIMEOUT with the options that there are */
+/** @throws the original error, or ACTION_TIMEOUT with the available options */
 async function optionsInstead(error: Error, field: Locator, wanted: readonly string[]): Promise<never> {
   const options = await read(field, 'options', maxShown, answersWithinMs).catch(() => [])
   if (error.name !== 'TimeoutError' || !/did not find some options/.test(error.message)) throw error

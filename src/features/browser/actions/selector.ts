@@ -6,7 +6,7 @@ import { firstLine } from './action-error.ts'
 
 const engines = ['css', 'text', 'role', 'xpath', 'ref']
 
-/** The problems that show without a page. */
+/** Returns a problem that is visible without a page. */
 export function selectorProblem(selector: string): SchemaProblem | undefined {
   const [, engine, rest = selector] = /^\s*(?:([\w:-]+)=)?(.*)$/s.exec(selector) ?? []
   if (engine !== undefined && !engines.includes(engine))
@@ -14,7 +14,7 @@ export function selectorProblem(selector: string): SchemaProblem | undefined {
   return rest.trim() === '' ? { field: 'selector', issue: 'must not be empty' } : undefined
 }
 
-/** As Playwright reads it; a selector without the name of an engine is CSS. */
+/** Returns Playwright's form of a selector; one without an engine's name is CSS. */
 function engineSelector(selector: string): string {
   const trimmed = selector.trim()
   const [, ref, number] = /^ref=(\w+?)(?:u(\d+))?$/.exec(trimmed) ?? []
@@ -22,11 +22,11 @@ function engineSelector(selector: string): string {
   return /^[\w:-]+=|^\/\//.test(trimmed) ? trimmed : `css=${trimmed}`
 }
 
-/** The first element that it finds, once there is one. Throws VALIDATION_ERROR if it can't be read. */
+/** Returns the first matching element, once it exists. Throws VALIDATION_ERROR for an unreadable selector. */
 export async function locate(page: Page, selector: string): Promise<Locator> {
   const locator = page.locator(engineSelector(selector))
   await locator.count().catch((error: Error) => {
-    // Anything else shows again when the element is used.
+    // Other errors recur when the element is used.
     if (
       /parsing|Unexpected token|Unknown engine|SyntaxError|InvalidSelector|Selector cannot|not a function/.test(
         error.message,

@@ -5,7 +5,7 @@ import { defineAction } from './action.ts'
 const tabNumber = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description }))
 
-/** Tabs have the numbers of their order. */
+/** Tabs are numbered by their order. */
 export const tabs = defineAction({
   fields: {
     choose: tabNumber('The number of the tab that becomes the active one.'),

@@ -31,7 +31,7 @@ export const type = defineAction({
   },
 })
 
-/** The value for a field of dates and the like, which takes one form alone; undefined for others. */
+/** Returns the value for a field of dates and the like, which takes only one form; undefined for others. */
 async function valueFor(field: Locator, text: string, timeout: number): Promise<string | undefined> {
   const about = await read(field, 'field', undefined, timeout)
   if (about.type === 'color') {

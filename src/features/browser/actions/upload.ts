@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { defineAction, selectorField } from './action.ts'
 
-/** Files come with the request alone: nothing of this machine can be named. */
+/** Files come only from the request: no file of this machine can be named. */
 export const upload = defineAction({
   fields: {
     selector: selectorField,

@@ -19,22 +19,22 @@ interface Dependencies {
   clock: Clock
 }
 
-/** Who watches a session, and may drive it. */
+/** A person who watches a session, and may drive it. */
 export interface Viewer extends Person {
-  /** Whether they may drive by the link of a takeover. */
+  /** True if the link of a takeover permits driving. */
   isInvited: boolean
-  /** Now: rights come and go. */
+  /** Returns the current right, which can change. */
   mayDrive(): boolean
 }
 
 export interface Admitted {
   session: BrowserSession
   viewer: Viewer
-  /** Ends the connection when its rights end; to be called once it is open. */
+  /** Closes the connection when its rights end; must be called once it is open. */
   guard(connection: Connection): void
 }
 
-/** What a channel works with. */
+/** The context of a channel. */
 export interface ChannelOptions extends Admitted {
   connection: Connection
   parameters: URLSearchParams
@@ -45,7 +45,7 @@ export interface Refused {
   reason: string
 }
 
-/** How often to look whether rights are still there, in milliseconds. */
+/** Interval between checks of rights (ms). */
 const lookEveryMs = 30_000
 
 const unknown: Refused = {
@@ -54,16 +54,16 @@ const unknown: Refused = {
 }
 const refused: Refused = { code: closeCodes.noAccess, reason: 'Access denied.' }
 
-/** The current rights of a caller, decided at each call. */
+/** The current rights of a caller. */
 interface Rights {
   viewer: Viewer
-  /** Looks again; undefined while they may go on. */
+  /** Checks the rights again; undefined while they last. */
   look(): Promise<Refused | undefined>
   /** Milliseconds since the epoch. */
   expiresAt?: number
 }
 
-/** Decides who may open channels: by the token of a link, which permits one session, or by a role on its agent. */
+/** Decides who may open channels: by a link's token for one session, or by a role on the session's agent. */
 export function createAdmission({ access, links, held, clock }: Dependencies) {
   async function rightsByToken(token: string, client: string, sessionId: string): Promise<Rights | Refused> {
     const grant = await links.read(token, sessionId)
@@ -88,7 +88,7 @@ export function createAdmission({ access, links, held, clock }: Dependencies) {
           const caller = await access.callerOf(request, agentId)
           isAdmin = caller.isAdmin
           viewer.name = caller.email ?? viewer.name
-          // Who may not drive is not taken for somebody of the same name who does, such as another anonymous person.
+          // The key separates viewers from a driver of the same name, such as another anonymous person.
           viewer.key = `${isAdmin ? 'admin' : 'viewer'} ${viewer.name} ${client}`
           return undefined
         } catch (error) {
@@ -98,11 +98,11 @@ export function createAdmission({ access, links, held, clock }: Dependencies) {
     }
   }
 
-  /** Ends the connection when its rights end. */
+  /** Closes the connection when its rights end. */
   function guard(connection: Connection, session: BrowserSession, { look, expiresAt }: Rights): void {
     const again = () =>
       void look().then(
-        // Where the session has ended as well, that is the reason.
+        // If the session has ended, too, its end is the reason.
         refusal => refusal && isOpen(session.status) && connection.close(refusal.code, refusal.reason),
         () => connection.close(1011, 'Access could not be looked up.'),
       )
@@ -133,7 +133,7 @@ export function createAdmission({ access, links, held, clock }: Dependencies) {
       if ('code' in rights) return rights
       const refusal = await rights.look()
       if (refusal !== undefined) return refusal
-      // Only now: it may have ended meanwhile, and that is reported once.
+      // The session is read last: it might have ended meanwhile, which is reported once.
       const session = held.find(agentId, sessionId)
       if (session === undefined) return unknown
       return { session, viewer: rights.viewer, guard: connection => guard(connection, session, rights) }
@@ -143,7 +143,7 @@ export function createAdmission({ access, links, held, clock }: Dependencies) {
 
 export type Admission = ReturnType<typeof createAdmission>
 
-/** A link to a takeover permits nothing once that has ended. */
+/** A link to a takeover permits nothing once the takeover has ended. */
 function isOfTakeover({ right, takeoverId }: ValidGrant, session: BrowserSession | undefined): boolean {
   return right === 'watch' || session?.takeover?.id === takeoverId
 }

@@ -15,9 +15,9 @@ export interface CastOptions {
   session: BrowserSession
   viewer: Viewer
   connection: Connection
-  /** The one tab that the client wants to see; undefined for the active one, whichever it is. */
+  /** The only tab that the client shows; undefined for the active tab. */
   pinned: Tab | undefined
-  /** Whether the client wants no pictures. */
+  /** True if the client wants no pictures. */
   isWithoutFrames: boolean
 }
 
@@ -26,10 +26,10 @@ interface Dependencies {
   screencastOf: ScreencastOf
 }
 
-/** Shows a session to one client, and lets it drive where it may, until the connection or the session ends. */
-export function openCast(options: CastOptions, needs: Dependencies): void {
+/** Shows a session to one client, which drives if permitted, until one of the two ends. */
+export function openCast(options: CastOptions, dependencies: Dependencies): void {
   const { session, connection } = options
-  const cast = new Cast(options, needs)
+  const cast = new Cast(options, dependencies)
   const unlisten = listen(session.events, {
     'page.opened': () => cast.listTabs(),
     'page.closed': ({ pageId }) => cast.tabClosed(pageId),
@@ -57,13 +57,12 @@ class Cast {
   readonly #takeovers: Takeovers
   readonly #screencastOf: ScreencastOf
   #leaveScreencast: () => void = () => {}
-  /** The takeover in which this client drives, and what ends that. */
+  /** The takeover in which this client drives, and a function that ends its driving. */
   #seat: { takeover: Takeover; leave: () => void } | undefined
-  /** Whether the client last got the content of the tabs. */
+  /** True if the client last got the content of the tabs. */
   #isShown = true
-  /** The picker that the client shows. */
   #picker: Picker | undefined
-  /** Dialogs that the client knows of. */
+  /** Dialogs that the client knows. */
   #dialogs: ReadonlySet<string> = new Set()
 
   constructor(options: CastOptions, { takeovers, screencastOf }: Dependencies) {
@@ -78,7 +77,7 @@ class Cast {
 
   begin(): void {
     const { takeover } = this.#session
-    // Who opens the link has come to drive; others with the right to may only want to look.
+    // A person who opens the link drives; others with the right might only watch.
     if (takeover !== undefined && (this.#viewer.isInvited || takeover.isDrivenBy(this.#viewer)))
       this.#isDriving(true)
     this.listTabs()
@@ -143,14 +142,14 @@ class Cast {
     this.#leaveSeat()
   }
 
-  /** Returns whether the message could be used by somebody who may drive. */
+  /** Returns false for an unusable message. */
   take(message: Record<string, unknown>): boolean {
     const input = readInput(message)
     if (input === undefined) return false
     return this.#viewer.mayDrive() && this.#isDriving() ? this.#perform(input) : true
   }
 
-  /** Whether nobody else drives; during a takeover, the first who wants to has the wheel from then on. */
+  /** Returns true if no other person drives; in a takeover, the first who claims the wheel keeps it. */
   #isDriving(isOpening = false): boolean {
     const { takeover } = this.#session
     if (takeover === undefined) return true
@@ -177,7 +176,7 @@ class Cast {
       case 'pickFile':
         return this.#pick(input)
       case 'hide':
-        // Text that was typed is known before anybody else sees the tabs again.
+        // Typed text becomes known before anyone else can see the tabs again.
         void takeover?.hide(input.hidden, () => session.readTyped())
         return true
       case 'extend':
@@ -193,14 +192,14 @@ class Cast {
 
   #pick(input: InputOf<'pick'> | InputOf<'pickFile'>): boolean {
     const { takeover } = this.#session
-    // One that has been closed meanwhile chooses nothing.
+    // A picker that was closed meanwhile makes no choice.
     if (takeover?.picker?.shown.picker !== input.picker) return takeover !== undefined
     if (input.type === 'pickFile') return takeover.picker.take(input)
     pick(takeover, input)
     return true
   }
 
-  /** Undefined for a tab that is not there. */
+  /** Returns undefined for an unknown tab. */
   #tabOf(pageId: string | undefined): Tab | undefined {
     if (pageId === undefined) return this.#pinned ?? this.#session.activeTab
     return this.#session.tabs.find(tab => tab.pageId === pageId)
@@ -215,7 +214,7 @@ class Cast {
     })
   }
 
-  /** A page with an open dialog shows nothing else until it has an answer. */
+  /** A page with an open dialog shows nothing else until the dialog is answered. */
   #sendDialogs(takeover: Takeover | undefined): void {
     const waiting = takeover?.isDrivenBy(this.#viewer) ? takeover.dialogs : []
     const now = new Set(waiting.map(({ pageId }) => pageId))
@@ -228,7 +227,7 @@ class Cast {
 
   #sendPicker(takeover: Takeover | undefined): void {
     const offered = takeover?.isDrivenBy(this.#viewer) ? takeover.picker : undefined
-    // One of another tab would seem to be of the tab that is shown.
+    // A picker of another tab would seem to belong to the shown tab.
     const picker = offered?.shown.pageId === this.#tabOf(undefined)?.pageId ? offered : undefined
     if (picker === this.#picker) return
     this.#picker = picker
@@ -241,7 +240,7 @@ class Cast {
     return this.#session.takeover?.isVisibleTo(this.#viewer) ?? true
   }
 
-  /** What is typed into a page may stand in its address and title, too. */
+  /** Hides title and address, too, because they can contain typed text. */
   #describe(tab: Tab) {
     return this.#maySee()
       ? this.#session.describe(tab)

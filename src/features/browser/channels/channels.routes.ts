@@ -19,13 +19,13 @@ interface Dependencies {
   screencastOf: ScreencastOf
 }
 
-/** The channels of browser sessions. Who may open them is decided by their handlers, since the address names no agent. */
-export function registerChannels(app: App, needs: Dependencies): void {
+/** The channels of browser sessions. Their handlers decide access, because the address names no agent. */
+export function registerChannels(app: App, dependencies: Dependencies): void {
   const channels: Record<string, (options: ChannelOptions) => void> = {
-    cast: options => castTo(options, needs),
+    cast: options => castTo(options, dependencies),
     logs: openLogs,
     pageId: openPageIds,
-    recording: options => openRecording(options, needs.recordings),
+    recording: options => openRecording(options, dependencies.recordings),
   }
   for (const [name, open] of Object.entries(channels))
     app.route({
@@ -36,7 +36,7 @@ export function registerChannels(app: App, needs: Dependencies): void {
       handler() {
         throw new AppError('NOT_FOUND', 'This is a channel. Open it as a WebSocket.')
       },
-      wsHandler: (socket, request) => admitTo(open, socket, request, needs.admission),
+      wsHandler: (socket, request) => admitTo(open, socket, request, dependencies.admission),
     })
 }
 
@@ -64,7 +64,10 @@ async function admitTo(
   open({ ...admitted, connection, parameters: parametersOf(request) })
 }
 
-function castTo({ session, viewer, connection, parameters }: ChannelOptions, needs: Dependencies): void {
+function castTo(
+  { session, viewer, connection, parameters }: ChannelOptions,
+  dependencies: Dependencies,
+): void {
   const pageId = parameters.get('pageId')
   const pageIndex = parameters.get('pageIndex')
   const isPinned = pageId !== null || pageIndex !== null
@@ -74,7 +77,7 @@ function castTo({ session, viewer, connection, parameters }: ChannelOptions, nee
     return
   }
   const isWithoutFrames = !isPinned && parameters.get('tabInfo') === 'true'
-  openCast({ session, viewer, connection, pinned, isWithoutFrames }, needs)
+  openCast({ session, viewer, connection, pinned, isWithoutFrames }, dependencies)
 }
 
 function tabOf({ tabs }: BrowserSession, pageId: string | null, index: number): Tab | undefined {

@@ -1,35 +1,35 @@
 import type { WebSocket } from 'ws'
 import { keepAlive } from '#platform/http/websockets.ts'
 
-/** Codes that a connection ends with, beside those of RFC 6455. */
+/** Codes that end a connection, besides those of RFC 6455. */
 export const closeCodes = { unusable: 4400, noAccess: 4403, unknownSession: 4404 } as const
 
-/** Messages that a client may send in vain. */
+/** Max unusable messages of a client. */
 const maxUnusable = 50
-/** Messages in a second, far more than a mouse sends. */
+/** Max messages in a second, far more than a mouse sends. */
 const maxEachSecond = 5000
-/** Characters of a message. */
+/** Max characters of a message. */
 const maxCharacters = 64 * 1024
-/** Bytes that may wait for a client before what it can do without is left out, and the rest ends its connection. */
+/** Max waiting bytes of a client: above it, optional messages are dropped, others close it. */
 const maxWaiting = 4 * 1024 * 1024
 
 /** One client of a channel. */
 export interface Connection {
-  /** Sends what is needed; a client that does not keep up with it is too slow. */
+  /** Sends a required message; a client that can't keep up is too slow. */
   send(message: unknown): void
-  /** Sends what a client that does not keep up with it can do without. */
+  /** Sends a message that is dropped for a slow client. */
   sendIfReady(message: unknown): void
-  /** Sends text as it is, and calls back when it has left this process. */
+  /** Sends text unchanged, and calls back when it has left this process. */
   sendText(text: string, sent: () => void): void
-  /** As `send`, for what is JSON already. */
+  /** Sends JSON text like `send`. */
   sendWhole(text: string): void
-  /** Calls back with each message that is a JSON object; `use` returns whether it could be used. */
+  /** Calls back with each message that is a JSON object; `use` returns true if it was usable. */
   onMessage(use: (message: Record<string, unknown>) => boolean): void
   close(code: number, reason: string): void
   onClose(callback: () => void): void
 }
 
-/** Counts what a client sends that can't be used, and ends the connection of one that goes on with it. */
+/** Counts unusable messages of a client, and closes its connection above the limit. */
 export function createConnection(socket: WebSocket): Connection {
   keepAlive(socket)
   let use: (message: Record<string, unknown>) => boolean = () => false

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
 
-/** CSS pixels; a drag may lead out of the window. */
+/** CSS pixels; a drag can lead out of the window. */
 const coordinate = Type.Number({ minimum: -100_000, maximum: 100_000 })
 const modifiers = Type.Optional(Type.Integer({ minimum: 0, maximum: 15 }))
 const pageId = Type.Optional(Type.String({ maxLength: 100 }))
@@ -73,7 +73,7 @@ export type InputType = keyof typeof inputs
 export type InputOf<Name extends InputType> = Static<(typeof inputs)[Name]>
 export type Input = { [Name in InputType]: InputOf<Name> }[InputType]
 
-/** Undefined for what is no message of a known type, or has values that can't be. */
+/** Returns undefined for a message of an unknown type or with invalid values. */
 export function readInput(message: Record<string, unknown>): Input | undefined {
   const { type } = message
   if (typeof type !== 'string' || !Object.hasOwn(inputs, type)) return undefined
@@ -81,7 +81,7 @@ export function readInput(message: Record<string, unknown>): Input | undefined {
   return matches(inputs[type as InputType], flat) ? (flat as Input) : undefined
 }
 
-/** Clients of steel-browser have the fields of an event in an object of their own. */
+/** Clients of steel-browser nest the fields of an event in an object. */
 function flatten(message: Record<string, unknown>): Record<string, unknown> {
   const { event } = message
   const isNested = typeof event === 'object' && event !== null && !Array.isArray(event)
@@ -92,7 +92,7 @@ function flatten(message: Record<string, unknown>): Record<string, unknown> {
   return withKey(nested)
 }
 
-/** A character may come without the key that wrote it. */
+/** A character can arrive without the key that wrote it. */
 function withKey(message: Record<string, unknown>): Record<string, unknown> {
   const isBare = message.event === 'char' && message.key === undefined
   return isBare ? { ...message, key: message.text } : message

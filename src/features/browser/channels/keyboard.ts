@@ -1,4 +1,4 @@
-/** Virtual key codes of keys that write nothing, without which pages take them for no key at all. */
+/** Virtual key codes of keys that write nothing; pages ignore such keys without a code. */
 const virtualKeys: Readonly<Record<string, number>> = {
   Backspace: 8,
   Tab: 9,
@@ -24,10 +24,10 @@ const virtualKeys: Readonly<Record<string, number>> = {
   ContextMenu: 93,
 }
 
-/** The bits of `modifiers`, as the DevTools protocol counts them. */
+/** The bits of `modifiers` in the DevTools protocol. */
 const modifier = { alt: 1, control: 2, meta: 4, shift: 8 } as const
 
-/** The bit of a key that modifies others; 0 for all those. */
+/** Returns the bit of a modifier key; 0 for all others. */
 export function modifierOf(key: string): number {
   const bits: Readonly<Record<string, number>> = {
     Alt: modifier.alt,
@@ -46,7 +46,7 @@ interface Key {
   keyCode?: number
 }
 
-/** The code that Windows gives the key, which the browser goes by; 0 for one that only writes. */
+/** Returns the Windows key code that the browser uses; 0 for a key that only writes. */
 export function virtualKeyOf({ key, code = '', keyCode }: Key): number {
   if (keyCode !== undefined && keyCode > 0) return keyCode
   const ofFunction = /^F([1-9]|1\d|2[0-4])$/.exec(key)?.[1]
@@ -57,8 +57,8 @@ export function virtualKeyOf({ key, code = '', keyCode }: Key): number {
 }
 
 /**
- * The modifiers without those that select the third character on a key (AltGr, or both Control and Alt, or Option), as in `@` or
- * `€`: browsers take what is pressed with Control for a shortcut.
+ * Returns the modifiers without those that select the third character on a key (AltGr, or both Control and
+ * Alt, or Option), like in `@` or `€`: browsers treat Control with a key as a shortcut.
  */
 export function shortcutModifiers({ key, code = '', modifiers = 0 }: Key): number {
   const plain = /^(?:Key|Digit)(.)$/.exec(code)?.[1] ?? (/^[a-z\d]$/i.test(key) ? key : undefined)
@@ -68,7 +68,7 @@ export function shortcutModifiers({ key, code = '', modifiers = 0 }: Key): numbe
     : modifiers
 }
 
-/** The text that the key writes; undefined for keys that write nothing, and for shortcuts. */
+/** Returns the text that the key writes; undefined for keys that write nothing, and for shortcuts. */
 export function textOf({ key, modifiers = 0, text }: Key): string | undefined {
   const hasControl = (modifiers & modifier.control) !== 0
   // Both together are AltGr, which writes characters.

@@ -11,11 +11,11 @@ import { modifierOf, textOf } from './keyboard.ts'
 import { inputToPicker } from './picker-input.ts'
 import { TabInput } from './tab-input.ts'
 
-/** Tabs that a person may have open. */
+/** Max tabs that a person can have open. */
 const maxTabs = 30
-/** Characters of a selection. */
+/** Max characters of a selection. */
 const maxSelection = 100_000
-/** Milliseconds in which a page that does not hang reports its selection. */
+/** Max time in which a responsive page reports its selection (ms). */
 const selectionMs = 2000
 
 const tabInputs = new WeakMap<Tab, TabInput>()
@@ -27,13 +27,13 @@ function inputOf(session: BrowserSession, tab: Tab): TabInput {
   return input
 }
 
-/** A person's input to the pages of a session; a takeover's own messages are not among it. */
+/** A person's input to the pages of a session, without a takeover's own messages. */
 export type PageInput = Exclude<
   Input,
   { type: 'hide' | 'extend' | 'handBack' | 'dialogAnswer' | 'pick' | 'pickFile' | 'getSelectedText' }
 >
 
-/** Does it without waiting for the page. Returns whether it can be done. */
+/** Performs the input without waiting for the page. Returns false for impossible input. */
 export function performInput(session: BrowserSession, tab: Tab | undefined, input: PageInput): boolean {
   session.touch()
   if (input.type === 'newTab') return openTab(session, input.url)
@@ -46,7 +46,7 @@ export function performInput(session: BrowserSession, tab: Tab | undefined, inpu
   }
   const isHidden = takeover?.isHidden === true
   if (isHidden) keepTyped(session.typed, input)
-  // Typed text is known before it is sent anywhere, such as in an address.
+  // Typed text becomes known before it is sent anywhere, such as in an address.
   const readSecrets = async () => {
     const reading = isHidden ? session.typed.read(tab.page, true) : undefined
     await Promise.all([session.secrets.read(tab.page), reading])
@@ -68,7 +68,7 @@ export function performInput(session: BrowserSession, tab: Tab | undefined, inpu
       session.activate(tab)
       return true
     case 'closeTab':
-      // There always is a tab, so that there is something to see.
+      // At least one tab stays open, so that there is something to see.
       tab.page
         .close()
         .then(() => session.page(), noted)
@@ -77,7 +77,7 @@ export function performInput(session: BrowserSession, tab: Tab | undefined, inpu
   }
 }
 
-/** Text that only the driver may see stays unknown to others, in any field. */
+/** Hides text that only the driver may see, in any field. */
 function keepTyped(typed: Secrets, input: PageInput): void {
   if (input.type === 'insertText') typed.type(input.text)
   else if (input.type === 'keyEvent' && input.event === 'keyDown') {
@@ -112,18 +112,18 @@ function navigate({ page }: Tab, { action, url = '' }: InputOf<'navigation'>): b
     forward: () => page.goForward(),
     refresh: () => page.reload(),
   }
-  // A page that can't be reached says so itself.
+  // The browser shows an unreachable page's error itself.
   ways[action]().catch(noted)
   return true
 }
 
-/** As people write addresses; undefined for one that may not be opened. */
+/** Completes an address as people write it; undefined for one that may not be opened. */
 function addressOf(text: string): string | undefined {
   const address = /^[a-z][a-z\d+.-]*:(?!\d+(?:\/|$))/i.test(text) ? text : `https://${text.trim()}`
   return isOpenable(address) ? address : undefined
 }
 
-/** The text that is selected on the page, or in its field, by the keys before, too; nothing if it does not answer. */
+/** Returns the selected text of the page or its field, after all keys; empty without an answer. */
 export async function selectedText(session: BrowserSession, tab: Tab): Promise<string> {
   const late = delay(selectionMs, undefined, { ref: false })
   await Promise.race([inputOf(session, tab).written, late])

@@ -3,14 +3,14 @@ import type { Picker, Takeover } from '../sessions/takeover.ts'
 import type { InputOf } from './input.schema.ts'
 import { modifierOf } from './keyboard.ts'
 
-/** The list in which the driver has pressed the mouse; its release is not for the page either. */
+/** Takeovers whose driver has pressed the mouse in the list; the page does not get the release either. */
 const pressed = new WeakSet<Takeover>()
 
 type Open = (point: { x: number; y: number } | undefined) => void
 
 /**
- * Has an open picker take its part of the input, and another press close it. Returns whether the page gets none of it.
- * @param open called where a field may be about to show its choices
+ * Passes input to an open picker; another press closes it. Returns true if the page must not get the input.
+ * @param open called if a field might be about to show its choices
  */
 export function inputToPicker(
   takeover: Takeover,
@@ -47,7 +47,7 @@ function keyToPicker(
   return true
 }
 
-/** Makes the choice and closes the picker; without a choice it closes only. */
+/** Makes the choice, if there is one, and closes the picker. */
 export function pick(
   takeover: Takeover,
   choice: { option?: number | undefined; value?: string | undefined },

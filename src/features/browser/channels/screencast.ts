@@ -4,33 +4,33 @@ import type { Tab } from '../sessions/browser-session.ts'
 export interface FrameReceiver {
   /** Sends a frame, and calls back when it has left this process. */
   send(frame: string, sent: () => void): void
-  /** Whether frames are for them now. */
+  /** Returns true if the client may see frames now. */
   maySee(): boolean
 }
 
 interface Receiving {
   receiver: FrameReceiver
-  /** A frame is on its way; meanwhile they get no other, however many there are. */
+  /** True while a frame is being sent; other frames are skipped meanwhile. */
   isBusy: boolean
-  /** The last frame came while they were busy, or was not for them. */
+  /** True if the last frame was skipped or not visible to the client. */
   isBehind: boolean
 }
 
-/** Milliseconds between two frames. */
+/** Interval between two frames (ms). */
 const paceMs = 40
-/** Milliseconds in which a page that changes sends its first frame; one at rest may send none. */
+/** Max time in which a changing page sends its first frame (ms); a static one might send none. */
 const firstFrameMs = 300
 const format = { format: 'jpeg', quality: 75 } as const
 
 interface ScreencastFrame {
   data: string
-  /** Of the screencast, not of the frame. */
+  /** The id of the screencast, not of the frame. */
   sessionId: number
 }
 
 /**
- * The pictures of one page, for however many receivers: the browser makes them once, only while there are receivers, and the
- * next one when its time has come and a receiver is ready for it.
+ * The pictures of one page for any number of receivers: the browser makes each once, only while there are
+ * receivers, and the next one when it is due and a receiver is ready.
  */
 export class Screencast {
   readonly #tab: Tab
@@ -39,24 +39,24 @@ export class Screencast {
   /** The last frame, and the picture in it. */
   #last: string | undefined
   #picture = ''
-  /** Frames that are not acknowledged yet; the browser makes no more than three ahead. */
+  /** Number of unacknowledged frames; the browser makes at most three ahead. */
   #unacknowledged = 0
   #acknowledgedAt = 0
   #sessionId = 0
   #timer: NodeJS.Timeout | undefined
   #first: NodeJS.Timeout | undefined
-  /** One command after the other: starts and stops may follow each other quickly. */
+  /** Runs commands in order: starts and stops can follow each other quickly. */
   #commands: Promise<unknown> = Promise.resolve()
   #isRunning = false
 
-  /** @param describe the tab, in the form that receivers get */
+  /** @param describe returns the tab in the form for receivers */
   constructor(tab: Tab, describe: () => object) {
     this.#tab = tab
     this.#describe = describe
     tab.cdp.on('Page.screencastFrame', frame => this.#take(frame))
   }
 
-  /** Sends the last frame at once, and all that follow; returns a function that ends it. */
+  /** Sends the last frame at once, and all that follow; returns a function that ends this. */
   add(receiver: FrameReceiver): () => void {
     const receiving = { receiver, isBusy: false, isBehind: true }
     this.#receivers.add(receiving)
@@ -65,18 +65,18 @@ export class Screencast {
     return () => {
       this.#receivers.delete(receiving)
       if (this.#receivers.size === 0) this.#run()
-      // Who has left may have been the only one that was waited for, or not.
+      // The former receiver might have been the only busy one.
       else this.#acknowledge()
     }
   }
 
-  /** To be called when frames may be for others than before, or the tab has another name. */
+  /** Must be called when the audience of frames, or the tab's name, has changed. */
   refresh(): void {
     if (this.#last !== undefined && this.#last !== this.#frameOf(this.#picture)) this.#show(this.#picture)
     for (const receiving of this.#receivers) this.#offer(receiving)
   }
 
-  /** Has the browser make pictures if, and only if, a receiver wants them by then. */
+  /** Starts or stops the pictures, by whether there are receivers when the command runs. */
   #run(): void {
     this.#commands = this.#commands.then(() => this.#startOrStop()).catch(() => {})
   }
@@ -99,7 +99,7 @@ export class Screencast {
     await this.#tab.cdp.send('Page.startScreencast', { ...format, maxWidth: width, maxHeight: height })
   }
 
-  /** Of a page that has not changed since the screencast began. */
+  /** Takes a picture of a page that has not changed after the screencast began. */
   async #takePicture(): Promise<void> {
     const taking = this.#tab.cdp.send('Page.captureScreenshot', { ...format, optimizeForSpeed: true })
     const picture = await taking.catch(() => undefined)
@@ -141,7 +141,7 @@ export class Screencast {
     })
   }
 
-  /** Requests the next frame when it is due, and any receiver has taken the last one. */
+  /** Requests the next frame when it is due and a receiver has taken the last one. */
   #acknowledge(): void {
     if (this.#unacknowledged === 0 || this.#timer !== undefined) return
     const isAnyReady = [...this.#receivers].some(({ isBusy }) => !isBusy)
@@ -157,7 +157,7 @@ export class Screencast {
   }
 }
 
-/** One for each tab that is, or was, watched. */
+/** Returns one screencast for each watched tab. */
 export function createScreencasts() {
   const screencasts = new WeakMap<Tab, Screencast>()
   return (tab: Tab, describe: () => object): Screencast => {

@@ -3,7 +3,7 @@ import type { SessionEvents } from '../sessions/session-events.ts'
 import { listen } from '../sessions/session-events.ts'
 import type { ChannelOptions } from './admission.ts'
 
-/** Messages that pages write to their consoles, from now on. */
+/** Sends new console messages of pages. */
 export function openLogs({ session, viewer, connection }: ChannelOptions): void {
   const write = (entry: SessionEvents['console'][0]) => {
     const isVisible = session.takeover?.isVisibleTo(viewer) ?? true
@@ -12,7 +12,7 @@ export function openLogs({ session, viewer, connection }: ChannelOptions): void 
   connection.onClose(listen(session.events, { console: write, ended: endOf(connection) }))
 }
 
-/** The page that is new, shows something else, or is the active one. */
+/** Sends the id of a page that is new, shows something else, or is the active one. */
 export function openPageIds({ session, connection }: ChannelOptions): void {
   const write = ({ pageId }: { pageId: string }) => connection.sendIfReady({ pageId })
   const events = { 'page.opened': write, 'page.navigated': write, 'page.activated': write }
@@ -20,7 +20,7 @@ export function openPageIds({ session, connection }: ChannelOptions): void {
   if (session.activeTab !== undefined) write(session.activeTab)
 }
 
-/** Events of the active tab, as changes of its page. */
+/** Sends changes of the active tab's page as events. */
 export function openRecording({ session, connection }: ChannelOptions, recordings: Recordings): void {
   const stop = recordings.watch(session, events => connection.sendWhole(events))
   const unlisten = listen(session.events, { ended: endOf(connection) })

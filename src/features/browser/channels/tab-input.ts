@@ -5,16 +5,16 @@ import { clipboardUseOf } from '../sessions/clipboard.ts'
 import type { InputOf } from './input.schema.ts'
 import { modifierOf, shortcutModifiers, textOf, virtualKeyOf } from './keyboard.ts'
 
-/** How the DevTools protocol counts pressed buttons. */
+/** The bits of pressed buttons in the DevTools protocol. */
 const bits = { none: 0, left: 1, right: 2, middle: 4 } as const
 type Button = keyof typeof bits
 
-/** Milliseconds and CSS pixels within which a second press makes a double click. */
+/** Max time (ms) and distance (CSS pixels) between the presses of a double click. */
 const doubleClick = { ms: 500, distance: 5 } as const
 
 /** The virtual key code of Insert. */
 const insertKey = 45
-/** Milliseconds in which a page that does not hang takes a key. */
+/** Max time in which a responsive page takes a key (ms). */
 const takenMs = 2000
 
 interface Press {
@@ -25,23 +25,23 @@ interface Press {
   count: number
 }
 
-/** The mouse and the keyboard of one tab, which remember what is pressed. */
+/** The mouse and the keyboard of one tab, with their pressed buttons and keys. */
 export class TabInput {
   readonly #cdp: CDPSession
   #buttons = 0
   #lastPress: Press | undefined
-  /** The newest move, while the page has not answered the one before: a page takes one in each of its frames. */
+  /** The newest move, while the page handles the one before: a page takes one per frame. */
   #nextMove: InputOf<'mouseEvent'> | undefined
   #isMoving = false
-  /** The bits of the modifiers that are held. */
+  /** The bits of the modifiers that are down. */
   #held = 0
-  /** The text of the last key, which some clients send once more as a character. */
+  /** The text of the last key, which some clients repeat as a character. */
   #written: string | undefined
   /** Resolves when the page has taken the last key, or text; never rejects. */
   written: Promise<unknown> = Promise.resolve()
 
   readonly #prepareClipboard: (use: ClipboardUse) => Promise<void>
-  /** All input waits for it. */
+  /** All input waits for this promise. */
   #gate: Promise<void> | undefined
 
   /** @param prepareClipboard called before keys that copy or paste */
@@ -55,7 +55,7 @@ export class TabInput {
       this.#nextMove = input
       return
     }
-    // A press is where the mouse was moved to before it.
+    // A press happens at the place of the last move.
     if (input.event !== 'mouseMoved' && this.#nextMove !== undefined) void this.#dispatch(this.#nextMove)
     this.#nextMove = undefined
     if (input.event === 'mouseMoved') void this.#move(input)
@@ -89,7 +89,7 @@ export class TabInput {
     this.#send('Input.insertText', { text })
   }
 
-  /** Some clients say which keys are held by pressing them, and do not say it again. */
+  /** Some clients report modifiers only by pressing their keys, not again with other keys. */
   #modifiersOf({ event, key, modifiers }: InputOf<'keyEvent'>): number {
     const bit = modifierOf(key)
     this.#held = modifiers ?? (event === 'keyUp' ? this.#held & ~bit : this.#held | bit)
@@ -105,7 +105,7 @@ export class TabInput {
     if (next !== undefined) void this.#move(next)
   }
 
-  /** Resolves when the page has taken it; never rejects. */
+  /** Resolves when the page has taken the input; never rejects. */
   async #dispatch(input: InputOf<'mouseEvent'>): Promise<void> {
     const { event, x, y, modifiers = 0, deltaX = 0, deltaY = 0 } = input
     const button = this.#buttonOf(input)
@@ -126,7 +126,7 @@ export class TabInput {
       .catch(() => {})
   }
 
-  /** The button that is meant: a press without one is of the left, and a move is with the one that is held. */
+  /** Returns the effective button: a press defaults to the left one, and a move uses the pressed one. */
   #buttonOf({ event, button }: InputOf<'mouseEvent'>): Button {
     const held = (Object.keys(bits) as Button[]).find(name => (this.#buttons & bits[name]) !== 0) ?? 'none'
     if (event === 'mouseMoved') return held
@@ -151,13 +151,13 @@ export class TabInput {
     this.written = (this.#gate?.then(send) ?? send()).catch(() => {})
   }
 
-  /** Has the work done after the input that still waits, or at once where none does. */
+  /** Does the work after the waiting input, or at once if none waits. */
   inTurn(work: () => Promise<void>): void {
     if (this.#gate === undefined) void work()
     else this.hold(work)
   }
 
-  /** Has the work done once the page has taken what was sent before, and all that follows wait for it. */
+  /** Does the work once the page has taken all input before; later input waits for the work. */
   hold(work: () => Promise<void>): void {
     const taken = Promise.all([this.#gate, this.written])
     const gate = Promise.race([taken, delay(takenMs, undefined, { ref: false })]).then(work)

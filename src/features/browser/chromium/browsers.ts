@@ -15,22 +15,22 @@ interface Dependencies {
   dataDirectory: string
   /** The operator's own browser; undefined for the bundled one. */
   chromiumPath: string | undefined
-  /** A browser elsewhere, instead of those that are started here. */
+  /** A browser elsewhere, used instead of starting browsers here. */
   remote: RemoteBrowser | undefined
   display: string | undefined
-  /** Threads for large messages of browsers. */
+  /** Threads that parse large messages of browsers. */
   workers: WorkerPool
   log: Log
-  /** Milliseconds that a browser without users is kept. */
+  /** Time until a browser without users is closed (ms). */
   idleMs?: number
 }
 
-/** A browser in use; it is kept until all its users have released it, and for a while after that. */
+/** A browser in use; it stays open until all users have released it, and `idleMs` longer. */
 export interface UsedBrowser {
   browser: Browser
-  /** How it reaches this machine, if it is on another one. */
+  /** The name by which the browser reaches this machine, if the browser is on another one. */
   reachedAs: string | undefined
-  /** May be called more than once. */
+  /** Further calls do nothing. */
   release(): void
 }
 
@@ -42,12 +42,12 @@ interface Entry {
 
 export type Browsers = ReturnType<typeof createBrowsers>
 
-/** One browser for each agent, since what is copied in one page could be pasted in any other of the same browser. */
-export function createBrowsers(needs: Dependencies) {
-  const { chromiumPath, remote, display, idleMs = 60_000 } = needs
-  const parseLarge = createParseLarge(needs.workers)
+/** One browser for each agent, because copied text can be pasted in any page of the same browser. */
+export function createBrowsers(dependencies: Dependencies) {
+  const { chromiumPath, remote, display, idleMs = 60_000 } = dependencies
+  const parseLarge = createParseLarge(dependencies.workers)
   const start =
-    remote === undefined ? createStart(needs, parseLarge) : () => connectRemote(remote, parseLarge)
+    remote === undefined ? createStart(dependencies, parseLarge) : () => connectRemote(remote, parseLarge)
   const entries = new Map<string, Entry>()
 
   function entryOf(key: string, headless: boolean): Entry {
@@ -76,7 +76,7 @@ export function createBrowsers(needs: Dependencies) {
     entry.idle = setTimeout(close, idleMs).unref()
   }
 
-  /** One that no longer answers is ended, and another one started. */
+  /** Takes a browser; one that no longer answers is ended and replaced. */
   async function hold(key: string, headless: boolean): Promise<UsedBrowser> {
     const entry = entryOf(key, headless)
     clearTimeout(entry.idle)
@@ -100,7 +100,7 @@ export function createBrowsers(needs: Dependencies) {
   }
 
   return {
-    /** @throws AppError BROWSER_UNAVAILABLE if it can't be started, VALIDATION_ERROR if it can have no window. */
+    /** @throws AppError BROWSER_UNAVAILABLE if it can't start, VALIDATION_ERROR for a window here. */
     async use(agentId: string, { headless }: { headless: boolean }): Promise<UsedBrowser> {
       if (!headless && remote !== undefined)
         throw invalid('headless', 'can be false only where BROWSER_CDP_URL is not set')
@@ -109,7 +109,6 @@ export function createBrowsers(needs: Dependencies) {
       return await hold(`${agentId} ${headless}`, headless)
     },
 
-    /** Ends all. */
     async close(): Promise<void> {
       const all = [...entries.values()]
       entries.clear()
@@ -119,19 +118,19 @@ export function createBrowsers(needs: Dependencies) {
   }
 }
 
-/** Never rejects: what has not started, or has ended already, need not end. */
+/** Never rejects: a browser that failed to start, or has ended already, is ignored. */
 async function end({ starting }: Entry): Promise<void> {
   const running = await starting.catch(() => undefined)
   await running?.browser.close().catch(() => {})
   await running?.ended
 }
 
-/** Remembers what this machine lacks, so that later starts need not find out again. */
+/** Starts browsers, and remembers missing features of this machine for later starts. */
 function createStart({ dataDirectory, chromiumPath, display, log }: Dependencies, parseLarge: ParseLarge) {
   let sandbox = true
   let ownLibraries = false
 
-  /** Whether there is another way to start it. */
+  /** Returns true if there is another way to start the browser. */
   function adapt({ output }: StartFailed, { libraries }: Program): boolean {
     if (!ownLibraries && libraries !== undefined && /error while loading shared libraries/.test(output)) {
       ownLibraries = true

@@ -13,9 +13,9 @@ import { fontsConfiguration } from './fonts-configuration.ts'
 /** A browser that can be started. */
 export interface Program {
   path: string
-  /** Folder of the libraries that a bare system lacks; absent for the operator's own browser. */
+  /** Folder with libraries that a bare system lacks; absent for the operator's own browser. */
   libraries?: string
-  /** Folder with the configuration of the fonts, likewise. */
+  /** Folder with the fonts' configuration; absent for the operator's own browser. */
   fonts?: string
 }
 
@@ -24,9 +24,9 @@ const version = '153.0.0'
 let unpacking: Promise<Program> | undefined
 
 /**
- * The browser of the package, unpacked if that has not been done yet: into the data directory, or, if the user of the
- * browser can't pass through that, into a folder beside the system's other temporary files.
- * @throws AppError BROWSER_UNAVAILABLE on a system that it is not made for.
+ * Returns the browser of the package, and unpacks it once: into the data directory, or, if the browser's user
+ * can't pass through that, into a folder beside the system's other temporary files.
+ * @throws AppError BROWSER_UNAVAILABLE on an unsupported system.
  */
 export function bundledChromium(dataDirectory: string): Promise<Program> {
   unpacking ??= unpackOnce(dataDirectory).catch(error => {
@@ -59,7 +59,7 @@ function foldersFor(dataDirectory: string) {
   }
 }
 
-/** The paths that those of browsers begin with which are still being unpacked. */
+/** Returns the path prefixes of browsers that are still being unpacked. */
 export function unfinishedBrowsers(dataDirectory: string): string[] {
   return Object.values(foldersFor(dataDirectory)).map(folder => `${folder}.`)
 }
@@ -74,13 +74,13 @@ async function folderFor(dataDirectory: string): Promise<string> {
   )
 }
 
-/** Whether every user may pass through the folder and those above it. */
+/** True if every user may pass through the folder and its parents. */
 async function isPassable(folder: string): Promise<boolean> {
   const isOpen = ((await stat(folder)).mode & 0o001) !== 0
   return isOpen && (folder === dirname(folder) || (await isPassable(dirname(folder))))
 }
 
-/** Others could have put a folder of this name among the temporary files. */
+/** Another user could have put a folder of this name among the temporary files. */
 async function isUnpacked(folder: string): Promise<boolean> {
   const found = await lstat(folder).catch(() => undefined)
   if (found === undefined) return false
@@ -91,7 +91,7 @@ async function isUnpacked(folder: string): Promise<boolean> {
   )
 }
 
-/** Into another folder first, so that nobody meets a half of it, and several processes may do so at once. */
+/** Unpacks into another folder first, so that no process finds half of it, and several can unpack at once. */
 async function unpackInto(folder: string): Promise<void> {
   await mkdir(dirname(folder), { recursive: true })
   const making = await makeTemporaryFolder(`${folder}.`)
@@ -123,7 +123,7 @@ async function unpackInto(folder: string): Promise<void> {
   }
 }
 
-/** @param final where the folder will be. */
+/** @param final the final path of the folder. */
 async function addFonts(folder: string, final: string): Promise<void> {
   const packages = {
     dejavu: new URL('ttf/', import.meta.resolve('dejavu-fonts-ttf/package.json')),

@@ -1,4 +1,4 @@
-/** Families that pages name, and their substitutes where the system has none of its own. */
+/** Substitutes of font families that pages name and the system lacks. */
 const standIns = {
   'sans-serif': ['Open Sans', 'DejaVu Sans'],
   serif: ['DejaVu Serif'],
@@ -6,7 +6,7 @@ const standIns = {
   emoji: ['Noto Color Emoji'],
 }
 
-/** A `fonts.conf`: the system's fonts, then those in this folder, which holds a folder `cache` as well. */
+/** Returns a `fonts.conf`: the system's fonts, then those in this folder, which contains a folder `cache`. */
 export function fontsConfiguration(folder: string): string {
   const aliases = Object.entries(standIns).map(
     ([family, names]) =>

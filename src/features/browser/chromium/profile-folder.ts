@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { makeTemporaryFolder } from '#platform/temporary-folder.ts'
 import { browserUser } from './browser-user.ts'
 
-/** The path that those of all browsers begin with. */
+/** The path prefix of all browsers' folders. */
 export const profileFolders = join(tmpdir(), 'agentstead-browser-')
 
-/** A folder for all that one browser writes, and that only it and this process can read. */
+/** Makes a folder for a browser's files that only the browser and this process can read. */
 export async function makeProfileFolder(): Promise<string> {
-  // The id of the process is for people.
+  // The process id in the name helps people.
   const name = await makeTemporaryFolder(`${profileFolders}${process.pid}-`)
   await mkdir(join(name, 'downloads'))
   if (browserUser !== undefined)

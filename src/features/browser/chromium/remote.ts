@@ -9,17 +9,16 @@ import type { RunningBrowser } from './start.ts'
 import { remember } from './start.ts'
 
 export interface RemoteBrowser {
-  /** Where it answers the DevTools protocol; may hold credentials. */
+  /** The address of its DevTools protocol; can contain credentials. */
   url: string
   /** The name or address by which it reaches this machine. */
   proxyHost: string
 }
 
-/** Milliseconds. */
 const connectMs = 8000
 
 /**
- * Makes a connection to a browser that somebody else has started, and keeps running.
+ * Connects to a browser that runs independently of this service.
  * @throws AppError BROWSER_UNAVAILABLE, without the credentials of the address
  */
 export async function connectRemote({ url }: RemoteBrowser, parseLarge: ParseLarge): Promise<RunningBrowser> {
@@ -36,7 +35,7 @@ export async function connectRemote({ url }: RemoteBrowser, parseLarge: ParseLar
   } catch (error) {
     connection?.close()
     await removeTemporaryFolder(folder)
-    // What Playwright says holds the address.
+    // Playwright's message contains the address.
     const [code = 'no answer'] = /\bE[A-Z]{5,}\b/.exec(String(error)) ?? []
     throw new AppError(
       'BROWSER_UNAVAILABLE',

@@ -22,7 +22,7 @@ export interface StartOptions {
   /** The display of a browser with a window. */
   display: string | undefined
   sandbox: boolean
-  /** Whether it is given the libraries that came with it. */
+  /** True if the browser uses the libraries of its package. */
   ownLibraries: boolean
   parseLarge: ParseLarge
 }
@@ -30,11 +30,11 @@ export interface StartOptions {
 export interface RunningBrowser {
   browser: Browser
   connection: DevToolsConnection
-  /** Resolves when its process has ended and its folder is gone. Never rejects. */
+  /** Resolves when its process has ended and its folder is removed. Never rejects. */
   ended: Promise<void>
 }
 
-/** A browser that did not come up; `output` is the end of what it said. */
+/** The browser did not start; `output` is the end of its output. */
 export class StartFailed extends AppError {
   readonly output: string
   constructor(program: Program, output: string, cause?: unknown) {
@@ -44,17 +44,17 @@ export class StartFailed extends AppError {
   }
 }
 
-/** Milliseconds in which a browser answers, on a machine that is very busy. */
+/** Max time until a browser answers, on a very busy machine (ms). */
 const connectMs = 30_000
 
 const known = new WeakMap<Browser, { connection: DevToolsConnection; downloads: string }>()
 
-/** Remembers how the browser is reached, and the folder for what its sessions keep. */
+/** Stores a browser's connection and the folder of its sessions' files. */
 export function remember(browser: Browser, connection: DevToolsConnection, folder: string): void {
   known.set(browser, { connection, downloads: join(folder, 'downloads') })
 }
 
-/** Where a browser that was started here keeps what its pages download. */
+/** Returns the folder with the downloads of a browser that was started here. */
 export function downloadFolderOf(browser: Browser): string | undefined {
   return known.get(browser)?.downloads
 }
@@ -63,12 +63,12 @@ export function connectionOf(browser: Browser): DevToolsConnection | undefined {
   return known.get(browser)?.connection
 }
 
-/** Pages have to wait for requests, never the other way round. */
+/** Lowers the priority of browsers below that of requests. */
 const niceness = 5
 
 /**
- * Starts a browser in a process group, with a folder and an environment of its own, and connects to it.
- * `browser.close()` kills the group; the folder goes when the process has ended, for whatever reason.
+ * Starts a browser in a process group, with its own folder and environment, and connects to it.
+ * `browser.close()` kills the group; any end of the process removes the folder.
  * @throws StartFailed
  */
 export async function startChromium(options: StartOptions): Promise<RunningBrowser> {
@@ -96,7 +96,7 @@ async function start(
   started(child)
   const output = endOf(child.stderr as Readable)
   const [, , , commands, events] = child.stdio as [null, null, Readable, Writable, Readable]
-  // Its end shows by its exit, whatever else fails with it.
+  // The exit reports the end, so other errors are ignored.
   child.on('error', () => {})
   const pipe = createPipe({ commands, events, end: () => killGroup(child) })
   const connection = new DevToolsConnection(pipe, options.parseLarge)
@@ -128,7 +128,7 @@ async function start(
   }
 }
 
-/** Nothing of the service's own, which holds its secrets. */
+/** Returns an environment without the service's variables, which contain secrets. */
 function environmentOf({ program, ownLibraries, display, headless }: StartOptions, folder: string) {
   return {
     HOME: folder,
@@ -140,7 +140,7 @@ function environmentOf({ program, ownLibraries, display, headless }: StartOption
   }
 }
 
-/** Reads the stream, since nobody could write to it otherwise, and gives the end of what it said. */
+/** Reads the stream, which would block its writer otherwise, and returns the end of its text. */
 function endOf(stream: Readable): () => string {
   let end = ''
   stream.on('error', () => {})
@@ -150,12 +150,12 @@ function endOf(stream: Readable): () => string {
   return () => end
 }
 
-/** A group exists as long as one of its processes does. */
+/** A group exists as long as any of its processes. */
 function killGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch {
-    // All have ended.
+    // All of its processes have ended.
   }
 }
 
@@ -163,6 +163,6 @@ function beNice({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) setPriority(pid, niceness)
   } catch {
-    // It has ended already, which is reported elsewhere.
+    // The process has ended already, which is reported elsewhere.
   }
 }

@@ -1,4 +1,4 @@
-/** Features that would send requests of the browser's own, or that automation stumbles over. */
+/** Features that would send the browser's own requests, or that disturb automation. */
 const disabledFeatures = [
   'AimEnabled',
   'AvoidCorsURLLoaderRestartOnRedirect',
@@ -17,7 +17,7 @@ const disabledFeatures = [
 
 const enabledFeatures = ['CDPScreenshotNewSurface', 'SkipListAccountsWithoutGaiaCookies']
 
-/** Keeps every packet of a page within the guard: functions that know no proxy are switched off. */
+/** Keeps every packet of a page within the guard: functions that ignore proxies are switched off. */
 const guarded = [
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
@@ -25,12 +25,12 @@ const guarded = [
   '--no-pings',
   '--disable-domain-reliability',
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
-  // Sessions have proxies of their own; connections of none come to a port on which no process listens.
+  // Sessions have their own proxies; other connections go to a port without a listener.
   '--proxy-server=http://127.0.0.1:9',
   '--proxy-bypass-list=<-loopback>',
 ]
 
-/** The switches that Playwright expects of a browser that it drives, without those for other systems. */
+/** The switches that Playwright passes to browsers, without those for other systems. */
 const automated = [
   '--allow-pre-commit-input',
   '--disable-back-forward-cache',
@@ -65,7 +65,7 @@ const automated = [
   '--no-service-autorun',
   '--password-store=basic',
   '--unsafely-disable-devtools-self-xss-warnings',
-  // Megabytes of one page's JavaScript, which could otherwise have those of the whole machine.
+  // Max heap of a page's JavaScript (MB), which could otherwise use all memory of the machine.
   '--js-flags=--max-old-space-size=1024',
 ]
 
@@ -78,11 +78,11 @@ const withoutWindow = [
 interface Options {
   headless: boolean
   sandbox: boolean
-  /** Folder of its own, which is removed with it. */
+  /** The browser's own folder, which is removed with it. */
   profile: string
 }
 
-/** The command line of a browser that is driven over the pipe at its descriptors 3 and 4. */
+/** Returns the command line of a browser that is driven over the pipe at its descriptors 3 and 4. */
 export function switchesOf({ headless, sandbox, profile }: Options): string[] {
   return [
     ...automated,

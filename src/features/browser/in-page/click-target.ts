@@ -1,8 +1,8 @@
 import type { PageElement, PageRoot } from './page-element.ts'
 
-/** Engines of selectors, which run in documents as `nearest.ts` does and so may use nothing from here. */
+/** Selector engines. They run in documents like `nearest.ts`, so they must use nothing from this module. */
 
-/** Finds what `collectUsable` numbered. */
+/** Finds elements by the numbers of `collectUsable`. */
 export function createNumbered() {
   return {
     queryAll(root: PageElement, number: string) {
@@ -24,7 +24,7 @@ export function createClickTarget() {
     return width > 0 && height > 0 && element.checkVisibility({ visibilityProperty: true })
   }
 
-  /** The uppermost element in the middle of one. */
+  /** Returns the top element at the middle of an element. */
   function hitOf(element: PageElement): PageElement | null {
     element.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' })
     const { x, y, width, height } = element.getBoundingClientRect()
@@ -32,7 +32,7 @@ export function createClickTarget() {
   }
 
   return {
-    /** The element; for a control that is hidden, has no size or is covered what people click for it. */
+    /** Returns the element; for a control that is hidden, empty or covered, the element to click instead. */
     queryAll(root: PageElement) {
       if (!root.matches('input[type=checkbox i], input[type=radio i], input[type=file i]')) return [root]
       const hit = isSeen(root) ? hitOf(root) : null

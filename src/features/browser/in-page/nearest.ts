@@ -1,23 +1,23 @@
 import type { PageElement, PageRoot } from './page-element.ts'
 
 /**
- * Runs in documents as `readers.ts` does, and so may use nothing from here. It is an engine of selectors: Playwright takes what it
- * finds for the element that is to be described.
+ * A selector engine that runs in documents like `readers.ts`, so it must use nothing from this module.
+ * Playwright describes the element that it finds.
  */
 
 declare const document: { body: PageElement | null; createElement(name: string): PageElement }
 declare const innerHeight: number
 
 export interface NearestOptions {
-  /** How much is looked at: an element counts as one, a field as eight, and so many characters of text as one. */
+  /** Max total weight: an element counts as one, a field as eight, and `characters` of text as one. */
   weight: number
   characters: number
-  /** Only elements that hold this text, in lower case; all if it is empty. */
+  /** Only elements that contain this text, in lower case; all if it is empty. */
   phrase: string
 }
 
 export function createNearest() {
-  /** All elements within, in the order of the document, open shadow roots included. */
+  /** Yields all elements within, in document order, including open shadow roots. */
   function* within(root: PageElement | PageRoot): Generator<PageElement> {
     if ('shadowRoot' in root && root.shadowRoot !== null) yield* within(root.shadowRoot)
     for (const element of root.querySelectorAll('*')) {
@@ -27,7 +27,7 @@ export function createNearest() {
   }
 
   function weightOf(root: PageElement, characters: number): number {
-    // The labels of a field are looked for in the whole document.
+    // The labels of a field are searched in the whole document.
     const own = ({ value }: PageElement) => (typeof value === 'string' ? 8 + value.length / characters : 1)
     let weight = own(root) + root.textContent.length / characters
     for (const element of within(root)) weight += own(element)
@@ -42,7 +42,7 @@ export function createNearest() {
   const holds = (element: PageElement, phrase: string) =>
     [element.textContent, element.outerHTML].some(text => text.toLowerCase().includes(phrase))
 
-  /** The elements nearest to the window, in the order of the document; large ones by their parts. Frames are left out. */
+  /** Returns the elements nearest to the window, in document order; large ones by parts; no frames. */
   function pick(root: PageElement, { weight, characters, phrase }: NearestOptions): PageElement[] {
     const picked = new Set<PageElement>()
     let left = weight
@@ -56,7 +56,7 @@ export function createNearest() {
         left -= needed
         return
       }
-      // A form has a field of the name `children` in the place of its children.
+      // A form's `children` can be a field of that name.
       const parts = [...element.querySelectorAll(':scope > *'), ...(element.shadowRoot?.children ?? [])]
       const placed = parts.map(part => ({ part, distance: distanceOf(part) }))
       for (const { part } of placed.toSorted((one, other) => one.distance - other.distance)) take(part)
@@ -69,7 +69,7 @@ export function createNearest() {
     queryAll(root: PageElement | { body: PageElement | null }, body: string) {
       const element = 'body' in root ? root.body : root
       const picked = element === null ? [] : pick(element, JSON.parse(decodeURIComponent(body)))
-      // An element in no document, whose content is said to be what was picked.
+      // The slot is in no document; its assigned content is the picked elements.
       const slot = document.createElement('slot')
       slot.assignedNodes = () => picked
       return [slot]

@@ -1,9 +1,9 @@
-/** Of the types of documents just the parts that functions in documents use. */
+/** Document types with only the parts that functions in documents use. */
 
 export interface PageElement extends PageParent {
-  /** The reference that Playwright's last description gave the element. */
+  /** The reference from Playwright's last description. */
   _ariaRef?: { ref: string }
-  /** The number that `collectUsable` gave it. */
+  /** The number from `collectUsable`. */
   usableNumber?: number
   tagName: string
   id: string

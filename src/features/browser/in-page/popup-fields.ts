@@ -1,4 +1,4 @@
-/** Readers of fields whose choices browsers show in windows of their own, which no picture of the page has. */
+/** Readers of fields whose choices browsers show in their own windows, outside of the page's picture. */
 
 interface FieldOption {
   label: string
@@ -56,7 +56,7 @@ export interface Box {
 }
 
 export interface PopupField {
-  /** `frame` for one that has its own document, else `list`, or the type of an input. */
+  /** `frame` for a field that has its own document, else `list`, or the type of an input. */
   kind: string
   box: Box
 }
@@ -65,10 +65,10 @@ export interface PopupChoices {
   label: string
   value: string
   limits: { min: string; max: string; step: string }
-  /** Of a list; those beyond the limit are left out, and counted in `omitted`. */
+  /** Options of a list; those over the limit are counted in `omitted`. */
   options: { label: string; disabled: boolean; group: string; selected: boolean }[]
   omitted: number
-  /** CSS pixels of an option, as Chromium draws it. */
+  /** Height of an option in Chromium, in CSS pixels. */
   rowHeight: number
 }
 
@@ -76,8 +76,8 @@ declare const popupField: FieldElement | undefined
 
 export const popupFields = {
   /**
-   * The field at the point, or without one that has the focus; null for any other element. The browser does not open its own window
-   * for the press or key that follows.
+   * Returns the field at the point, or else the focused field; null for any other element. Prevents the
+   * browser's own window for the next press or key.
    */
   popupField(_root: unknown, point: { x: number; y: number } | null): PopupField | null {
     const find = (root: FieldRoot) => (point ? root.elementFromPoint(point.x, point.y) : root.activeElement)
@@ -96,7 +96,7 @@ export const popupFields = {
       type => `input[type=${type}]`,
     )
     const isMeant = field.matches(`:is(select:not([multiple]), ${inputs}):enabled:not([readonly])`)
-    // Others are drawn within the page.
+    // Other lists are drawn within the page.
     const isDrawn = field.size > 1 || getComputedStyle(field).appearance === 'base-select'
     const isList = field.localName === 'select'
     if (!isMeant || (isList && isDrawn)) return null
@@ -112,7 +112,7 @@ export const popupFields = {
     return { kind: isList ? 'list' : field.type, box }
   },
 
-  /** What the field that was found last offers. */
+  /** Returns the choices of the last found field. */
   popupChoices(_root: unknown, most: { options: number; characters: number }): PopupChoices | null {
     const field = popupField
     if (field === undefined) return null
@@ -124,7 +124,7 @@ export const popupFields = {
       return { label: cut(label), disabled: isDisabled, group: cut(group?.label), selected }
     })
     return {
-      // A label around a list has its options in its text.
+      // The text of a label around a list contains the options.
       label: cut(field.ariaLabel ?? field.labels?.[0]?.innerText.replace(field.innerText, '').trim()),
       value: all.length > 0 ? '' : cut(field.value),
       limits: { min: cut(field.min), max: cut(field.max), step: cut(field.step) },
@@ -134,7 +134,7 @@ export const popupFields = {
     }
   },
 
-  /** Chooses in the field that was read last, as a person does; returns whether the field has taken it. */
+  /** Chooses in the last read field, like a person; returns true if the field has accepted the choice. */
   choose(
     _root: unknown,
     { option, value }: { option: number | undefined; value: string | undefined },

@@ -17,7 +17,7 @@ const clickTargetName = 'agentstead-click-target'
 
 declare const document: { createElement(name: string): { textContent: string } }
 
-/** An engine of selectors runs where the scripts of pages reach nothing: the element that it finds holds what was read. */
+/** A selector engine runs where page scripts have no access: the element it finds holds the result. */
 function createEngine(all: Record<string, (root: unknown, argument: never) => unknown>) {
   return {
     queryAll(root: unknown, body: string) {
@@ -31,7 +31,7 @@ function createEngine(all: Record<string, (root: unknown, argument: never) => un
 
 let registered: Promise<void> | undefined
 
-/** To be called before the contexts are made whose pages are read. */
+/** Must be called before the contexts are created whose pages are read. */
 export function prepareReading(): Promise<void> {
   registered ??= register()
   return registered
@@ -53,15 +53,15 @@ async function register(): Promise<void> {
     await selectors.register(name, { content: `(${create})()` }, { contentScript: true })
 }
 
-/** Methods are no expressions. */
+/** The source of a method is no expression. */
 function asExpression(reader: (...given: never[]) => unknown): string {
   const source = String(reader)
   return /^[\w$]+\(/.test(source) ? `function ${source}` : source
 }
 
 /**
- * Has a reader read the page, a frame, or the first element that a locator finds.
- * @param timeout milliseconds in which it answers
+ * Runs a reader on the page, a frame, or the first element that a locator finds.
+ * @param timeout max wait for its result (ms)
  * @throws TimeoutError of Playwright
  */
 export async function read<Name extends Reader>(
@@ -75,14 +75,14 @@ export async function read<Name extends Reader>(
   return JSON.parse(text ?? 'null')
 }
 
-/** The parts of the frame, or within an element, that lie nearest to the window, as if they were one element. */
+/** Returns the parts of the frame or element that are nearest to the window, as if they were one element. */
 export function nearestIn(scope: Frame | Locator, options: NearestOptions): Locator {
   return scope.locator(`${nearestName}=${encodeURIComponent(JSON.stringify(options))}`)
 }
 
-/** A selector of an element by the number that `collectUsable` gave it, within the element with a reference of Playwright. */
+/** Returns a selector by the number of `collectUsable`, within the element of a Playwright reference. */
 export const numberedSelector = (ref: string, number: string) =>
   `aria-ref=${ref} >> ${numberedName}=${number}`
 
-/** The element to click for the one that a locator finds: its label, where it can't take a click itself. */
+/** Returns the element to click: the label of an element that can't be clicked itself. */
 export const clickTarget = (locator: Locator) => locator.locator(`${clickTargetName}=1`)

@@ -1,7 +1,7 @@
 /**
- * Functions that run in documents, in a world of their own: what the scripts of the page put in the place of built-in functions
- * does not reach them. They may use nothing from here but each other's results through their arguments. Of the document's own
- * types just the parts that they use are declared. Each bounds what it returns.
+ * Functions that run in documents, in an isolated world: replaced built-in functions of the page do not
+ * affect them. They must use nothing from this module, except each other's results as arguments. Document
+ * types declare only the parts in use. Each function limits its result.
  */
 
 import type { PageElement, PageRoot } from './page-element.ts'
@@ -26,14 +26,14 @@ interface Distance {
   y: number
 }
 
-/** Text of a page; `truncated` if more of it was there. */
+/** Text of a page; `truncated` if it was cut. */
 export interface PageText {
   text: string | null
   truncated: boolean
 }
 
 export const readers = {
-  /** Title and icon of a tab; an icon that is longer than shown is none. */
+  /** Returns the title and icon of a tab; an icon over the limit is omitted. */
   facts(_root: unknown, { title, favicon }: { title: number; favicon: number }) {
     const icon = document.querySelector('link[rel~="icon" i][href]')?.href ?? ''
     return {
@@ -42,13 +42,13 @@ export const readers = {
     }
   },
 
-  /** Of the whole page, in CSS pixels. */
+  /** Returns the size of the whole page in CSS pixels. */
   size() {
     const { scrollWidth, scrollHeight } = document.documentElement
     return { width: scrollWidth, height: scrollHeight }
   },
 
-  /** How much an outline of the document would have to say: an element counts as one, and so do so many characters. */
+  /** Returns the size of the document's outline: an element counts as one, and so do `characters` of text. */
   weight(_root: unknown, characters: number): number {
     let weight = 0
     const roots: PageRoot[] = [document]
@@ -62,14 +62,14 @@ export const readers = {
 
   settling,
 
-  /** The text, attribute or value of an element, cut to so many bytes of UTF-8. */
+  /** Returns the text, attribute or value of an element, cut to the max bytes (UTF-8). */
   text(root: unknown, { attribute, bytes }: { attribute: string; bytes: number }): PageText {
     const element = root as PageElement
     const kinds = new Map<string, () => unknown>([
       ['text', () => (element.innerText ?? element.textContent).trim()],
       ['html', () => element.innerHTML],
       ['document', () => `<!doctype html>${element.outerHTML}`],
-      // In a field now, not what it began with.
+      // The current value of a field, not its initial one.
       ['value', () => element.value],
     ])
     const found = kinds.get(attribute)?.() ?? element.getAttribute(attribute)
@@ -78,7 +78,7 @@ export const readers = {
     return { text: text?.slice(0, fitting) ?? null, truncated: fitting < (text?.length ?? 0) }
   },
 
-  /** The values of fields in the document and its open shadow roots: those that the selector finds, or all that were changed. */
+  /** Returns values of fields, also in open shadow roots: matches of the selector, or all changed. */
   fieldValues(_root: unknown, { selector, changed, values: most, characters }: FieldLimits) {
     const values: string[] = []
     const roots: PageRoot[] = [document]
@@ -93,7 +93,7 @@ export const readers = {
     return values.slice(-most)
   },
 
-  /** The selected text, in a field or on the page. */
+  /** Returns the selected text, in a field or on the page. */
   selection(_root: unknown, characters: number): string {
     const field = document.activeElement
     const isSecret = field?.type === 'password'
@@ -103,7 +103,7 @@ export const readers = {
     return (ofField || String(document.getSelection() ?? '')).slice(0, characters)
   },
 
-  /** Where a label can be clicked beside its links, from its corner; null where its middle will do. */
+  /** Returns a point of a label outside of its links, from its corner; null if its middle can be clicked. */
   clearPoint(root: unknown): Distance | null {
     const label = root as PageElement
     const others = 'a[href], button'
@@ -118,7 +118,7 @@ export const readers = {
     return points.find(isClear) ?? null
   },
 
-  /** What a field takes, and its language. */
+  /** Returns the type and limits of a field, and its language. */
   field(root: unknown) {
     const element = root as PageElement
     let language: string | null = null
@@ -138,7 +138,7 @@ export const readers = {
     }
   },
 
-  /** Those of the values that the field would keep as they are: the others name no day, or are out of its range. */
+  /** Returns the values that the field accepts unchanged: other values name no day, or are out of range. */
   keeps(root: unknown, values: string[]): string[] {
     const copy = (root as PageElement).cloneNode()
     return values.filter(value => {
@@ -147,7 +147,7 @@ export const readers = {
     })
   },
 
-  /** A colour as `#rrggbb`; null for a text that is none, or one that is transparent. */
+  /** Returns a colour as `#rrggbb`; null for another text or a transparent colour. */
   colour(_root: unknown, text: string): string | null {
     const paint = document.createElement('canvas').getContext('2d')
     const painted = ['#000000', '#ffffff'].map(before => {
@@ -158,7 +158,7 @@ export const readers = {
     return painted[0] === painted[1] && /^#[\da-f]{6}$/.test(painted[0] ?? '') ? (painted[0] ?? null) : null
   },
 
-  /** The texts of a field's options, and their values where they differ. */
+  /** Returns the texts of a field's options, with their values if different. */
   options(root: unknown, most: number): string[] {
     const options = [...((root as PageElement).options ?? [])].slice(0, most)
     return options.map(({ value, label = '' }) => {
@@ -167,7 +167,7 @@ export const readers = {
     })
   },
 
-  /** Where a person would turn the wheel, from the corner of the window: in its middle, or where alone something can scroll. */
+  /** Returns the point for the wheel in the window: its middle, or the only place that can scroll. */
   wheelPoint(_root: unknown, { x, y }: Distance): Distance {
     const middle = { x: innerWidth / 2, y: innerHeight / 2 }
     const root = document.scrollingElement ?? document.documentElement
@@ -208,7 +208,7 @@ export const readers = {
     return { x: largest.x, y: largest.y }
   },
 
-  /** How far what scrolls in the document has moved since the positions were noted, along each axis at most. */
+  /** Returns the max movement of scrollable elements along each axis after the noted positions. */
   scrolled(_root: unknown, isStart: boolean): Distance {
     const world = globalThis as { positions?: Map<PageElement, Distance> }
     const moved = { x: 0, y: 0 }

@@ -1,4 +1,4 @@
-/** Runs in documents, as `readers.ts` does, and so may use nothing from here. */
+/** Runs in documents like `readers.ts`, so it must use nothing from this module. */
 
 interface PageElement {
   tagName: string
@@ -15,7 +15,7 @@ interface PageElement {
 
 declare const document: { body: PageElement | null }
 
-/** Signs of placeholders, see `documents/parsing/html/placeholders.ts`: sources of expressions, and selectors. */
+/** Signs of placeholders, see `documents/parsing/html/placeholders.ts`: expressions and selectors. */
 export interface PlaceholderSigns {
   loadingLine: string
   longestLine: number
@@ -26,17 +26,17 @@ export interface PlaceholderSigns {
 }
 
 export interface PageState {
-  /** Of its text, and of that without digits, which clocks and counters change: equal for equal texts. */
+  /** Hashes of the text, and of the text without digits, because clocks and counters change these. */
   text: string
   words: string
-  /** What the page shows in the place of its content; null if it has that. */
+  /** The placeholder that the page shows instead of content; null if it has content. */
   placeholder: string | null
 }
 
 export function settling(_root: unknown, signs: PlaceholderSigns): PageState {
-  /** Characters that are compared. */
+  /** Max characters that are compared. */
   const compared = 200_000
-  /** Elements that are looked at. */
+  /** Max elements that are read. */
   const looked = 5000
   const { body } = document
   const textOf = (element: PageElement | null) => (element?.innerText ?? '').trim()
@@ -68,7 +68,7 @@ export function settling(_root: unknown, signs: PlaceholderSigns): PageState {
   const isEmptyMount = (element: PageElement): boolean =>
     textOf(element) === '' && element.querySelector('img, canvas, video, iframe') === null
 
-  /** Characters that are about this page rather than about its site. */
+  /** Returns the number of characters that belong to this page, not to its site. */
   const ownLength = (within: PageElement) => {
     let length = text.length
     for (const element of within.querySelectorAll(signs.besides))

@@ -1,26 +1,26 @@
 import type { PageElement, PageRoot } from './page-element.ts'
 
-/** Runs in documents in the world of Playwright's functions, and so may use nothing from here. */
+/** Runs in documents in the world of Playwright's functions, so it must use nothing from this module. */
 
 declare const document: PageRoot & { documentElement: PageElement; body: PageElement | null }
 declare const HTMLFormElement: new () => { noValidate: boolean }
 declare function getComputedStyle(element: PageElement): { cursor: string; pointerEvents: string }
 
 export interface UsableLimits {
-  /** How many elements are looked at, and how many are returned. */
+  /** Max elements that are read, and that are returned. */
   elements: number
   found: number
-  /** Of a name. */
+  /** Max characters of a name. */
   characters: number
-  /** A handler on an element with more descendants is taken for one that serves these. */
+  /** A handler on an element with more descendants is assumed to serve these. */
   descendants: number
 }
 
-/** An element that a person can use although its role does not say so. */
+/** An element that a person can use although its role does not show it. */
 export interface Usable {
   /** References of the element, or else of its only child, and so on. */
   refs: string[]
-  /** References of what it is in, the nearest first. */
+  /** References of the surrounding elements, the nearest first. */
   around: string[]
   number: number
   role: string
@@ -30,7 +30,7 @@ export interface Usable {
   box: { x: number; y: number; width: number; height: number }
 }
 
-/** Says what elements are for. */
+/** Returns functions that decide the use of elements. */
 export function createJudge(descendants: number, handling: readonly PageElement[]) {
   const native = 'a[href], button, input, select, textarea, option'
   const handled = new Set(handling)
@@ -51,7 +51,7 @@ export function createJudge(descendants: number, handling: readonly PageElement[
   return {
     parentOf,
     isUsable: (element: PageElement) => isSeen(element) && getComputedStyle(element).pointerEvents !== 'none',
-    /** Undefined if it has no use, or one that its role shows. */
+    /** Returns undefined for an element without a use, or whose role shows the use. */
     roleOf(element: PageElement): string | undefined {
       const { control } = element
       if (element.isContentEditable) return parentOf(element)?.isContentEditable ? undefined : 'textbox'
@@ -63,7 +63,7 @@ export function createJudge(descendants: number, handling: readonly PageElement[
   }
 }
 
-/** The usable elements in the order of the document; large documents in part. */
+/** Returns the usable elements in document order; large documents in part. */
 export function collectUsable(limits: UsableLimits, judge: ReturnType<typeof createJudge>): Usable[] {
   const { parentOf, isUsable, roleOf } = judge
   const short = (text: string | null | undefined) =>
@@ -104,7 +104,7 @@ export function collectUsable(limits: UsableLimits, judge: ReturnType<typeof cre
     for (const element of root.querySelectorAll('*')) {
       looked += 1
       if (looked > limits.elements || found.length === limits.found) return found
-      // The names of its fields are properties of a form, in the place of its own.
+      // The names of a form's fields replace the form's own properties.
       if (element instanceof HTMLFormElement) continue
       if (element.shadowRoot !== null) roots.push(element.shadowRoot)
       const role = roleOf(element)

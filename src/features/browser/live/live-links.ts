@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 
-/** What a link permits: to watch one session, to drive it during one takeover, or to see what it has recorded. */
+/** The right of a link: to watch one session, to drive it during one takeover, or to see its recording. */
 export type Right = 'watch' | 'takeover' | 'replay'
 
 export interface Grant {
@@ -21,24 +21,24 @@ export interface Link {
 }
 
 interface Dependencies {
-  /** Signs the tokens; the same in all processes of the service. */
+  /** Signs the tokens; identical in all processes of the service. */
   secret: string
-  /** The address of the service, without a slash at its end. */
+  /** Returns the address of the service, without a slash at its end. */
   origin(): string | Promise<string>
   clock: Clock
 }
 
-/** Milliseconds that a link for watching is valid. */
+/** Validity of a link for watching (ms). */
 const watchMs = 60 * 60_000
 
 const pages = { watch: 'live', takeover: 'live', replay: 'replay' } as const satisfies Record<Right, string>
 
-/** Links to the pages of sessions, which permit what they are for and nothing else (RFC 7519). */
+/** Makes links to the pages of sessions, each with a single right (RFC 7519). */
 export function createLiveLinks({ secret, origin, clock }: Dependencies) {
   const key = new TextEncoder().encode(secret)
 
   return {
-    /** @param expiresAt milliseconds since the epoch; an hour from now unless given. */
+    /** @param expiresAt milliseconds since the epoch; defaults to an hour from now. */
     async make(grant: Grant, expiresAt = clock.now() + watchMs): Promise<Link> {
       const { SignJWT } = await import('jose')
       const { sessionId, right, takeoverId } = grant
@@ -51,7 +51,7 @@ export function createLiveLinks({ secret, origin, clock }: Dependencies) {
       return { url, expires_at: new Date(expiresAt).toISOString() }
     },
 
-    /** Undefined for a token that permits nothing, or nothing about this session, or no longer. */
+    /** Returns the grant of a token; undefined for an invalid or expired token, or another session's. */
     async read(token: string, sessionId: string): Promise<ValidGrant | undefined> {
       const { jwtVerify } = await import('jose')
       const currentDate = new Date(clock.now())

@@ -9,7 +9,7 @@ import { pageFile, registerPageAssets } from './page-assets.ts'
 
 interface Dependencies {
   links: Pick<LiveLinks, 'read'>
-  /** @throws AppError NOT_FOUND, also for an agent that has been deleted */
+  /** @throws AppError NOT_FOUND, also for a deleted agent */
   isSessionOpen(sessionId: string): Promise<boolean>
   clock: Clock
 }
@@ -28,12 +28,12 @@ const assets = [
   'live-takeover.js',
 ]
 
-/** `'self'` includes WebSockets (CSP 3, section 6.7.2.8). Pictures and icons are data; nothing comes from elsewhere. */
+/** `'self'` includes WebSockets (CSP 3, section 6.7.2.8). Pictures and icons are data URLs. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data: blob:; " +
   "base-uri 'none'; form-action 'none'"
 
-/** The page of links to sessions, on which people watch and drive. Its scripts have no secrets; what they open has. */
+/** Serves the page on which people watch and drive sessions. Its scripts contain no secrets; the links do. */
 export function registerLivePage(app: App, { links, isSessionOpen, clock }: Dependencies): void {
   const page = readFileSync(pageFile('live.html'), 'utf8')
   registerPageAssets(app, 'live', Object.fromEntries(assets.map(name => [name, pageFile(name)])))
@@ -47,10 +47,10 @@ export function registerLivePage(app: App, { links, isSessionOpen, clock }: Depe
       const { sessionId } = request.params
       const token = new URLSearchParams(request.url.split('?')[1]).get('token') ?? ''
       const grant = await links.read(token, sessionId)
-      // The same whether or not there is such a session: who has no valid token learns nothing.
+      // The response is the same for unknown sessions, so a caller without a valid token learns nothing.
       if (grant === undefined || grant.right === 'replay') return sendWords(reply.code(403), refused)
       if (!(await isSessionOpen(sessionId).catch(falseIfUnknown))) return sendWords(reply.code(404), ended)
-      // A page of another site that frames a takeover could lead clicks astray; watching takes none.
+      // A site that frames a takeover could misdirect clicks; a watched page takes no clicks.
       permitFrames(reply, grant.right === 'watch' ? '*' : "'self'")
       const filled = page.replace('{{right}}', grant.right).replace('{{now}}', String(clock.now()))
       return reply.type('text/html; charset=utf-8').send(filled)
@@ -85,7 +85,7 @@ const ended: Words = {
   text: 'There is nothing to see any more. You can close this page.',
 }
 
-/** Says in a frame, too, why there is no picture. */
+/** Sends a message that explains the missing picture, also in a frame. */
 function sendWords(reply: FastifyReply, { title, text }: Words): FastifyReply {
   permitFrames(reply)
   return reply.type('text/html; charset=utf-8').send(`<!doctype html>

@@ -8,12 +8,12 @@ import { keepFile, sendKept } from '#platform/http/responses/kept-file.ts'
 
 const types: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css' }
 
-/** The address of a file of our own pages. */
+/** Returns the address of a file of the service's own pages. */
 export function pageFile(name: string): URL {
   return new URL(`../pages/${name}`, import.meta.url)
 }
 
-/** Serves the files of a page beside its document; each is read at its first request. */
+/** Serves the files of a page beside its document; each file is read at its first request. */
 export function registerPageAssets(
   app: App,
   page: 'live' | 'replay',
@@ -24,7 +24,7 @@ export function registerPageAssets(
   app.route({
     method: 'GET',
     url: `/${page}/assets/:name`,
-    // Like the health of the service, they cost nothing, and each page needs all of them.
+    // Like health checks, these files cost nothing to serve, and each page needs all of them.
     config: { area: 'generic', access: 'open', limit: 'none' },
     schema: { params: Type.Object({ name: Type.String() }) },
     handler: async (request, reply) => {

@@ -1,13 +1,13 @@
 import type { SnapshotNode } from './snapshot.ts'
 
-/** One line of an outline: an element that says something or can be used, or a text of its own. */
+/** One line of an outline: an element with a name or a use, or a text of its own. */
 export interface Line {
-  /** Its text; for most lines it is never called. */
+  /** Returns the text; most lines are never written. */
   write(): string
   /** Equal for equal texts. */
   key: string
   ref: string | undefined
-  /** How many elements with lines it stands in. */
+  /** Number of surrounding elements with lines. */
   depth: number
   /** Upper and lower edge, in CSS pixels from the upper edge of the window. */
   top: number
@@ -20,7 +20,7 @@ const usable = new Set([
   ...'link button checkbox radio switch slider listbox option tab treeitem'.split(' '),
   ...'menuitem menuitemcheckbox menuitemradio iframe'.split(' '),
 ])
-/** Their content follows from their text, so that no model needs to point at them. */
+/** Roles whose content follows from their text, so models need no reference to them. */
 const plain = new Set([
   'text',
   'paragraph',
@@ -37,19 +37,19 @@ const longest = { text: 1000, name: 200, url: 120 }
 
 interface Place {
   depth: number
-  /** Where the frame begins. */
+  /** Top of the frame. */
   offset: number
   top: number
   bottom: number
 }
 
-/** The lines of a page, in its order. What is only a wrapper gets none; its children take its place. */
+/** Returns the lines of a page, in its order. Wrappers get none; their children replace them. */
 export function linesOf(nodes: readonly SnapshotNode[], mask: (text: string) => string): Line[] {
   const lines: Line[] = []
   const add = (line: Pick<Line, 'write' | 'key'>, { depth, top, bottom }: Place, ref?: string) =>
     lines.push({ ...line, ref, depth, top, bottom })
 
-  /** A text has no box: it stands where the element before it ended. */
+  /** A text has no box: its place is the end of the element before it. */
   function visitChild(child: SnapshotNode | string, within: Place, before: Place): Place {
     if (typeof child !== 'string') {
       const { bottom } = visit(child, within)
@@ -120,7 +120,7 @@ function textOf(node: SnapshotNode, mask: (text: string) => string): string {
 }
 
 function cut(text: string, characters: number): string {
-  // Blanks aside, no more is read than may be shown.
+  // Besides blanks, no more text is read than can be shown.
   const line = text
     .slice(0, characters * 4)
     .replace(/\s+/g, ' ')

@@ -2,39 +2,39 @@ import type { Line } from './lines.ts'
 import { linesOf } from './lines.ts'
 import type { SnapshotNode } from './snapshot.ts'
 
-/** Characters of an outline, with everything around its lines. */
+/** Max characters of an outline, including the notes around its lines. */
 export const outlineCharacters = 12_000
-/** Room for the sentences that say what was left out. */
+/** Room for the notes on omitted lines. */
 const noteCharacters = 300
-/** No more spaces than this before a line, however deep it lies. */
+/** Max spaces before a line, at any depth. */
 const deepest = 12
 
 export interface OutlineOptions {
   /** CSS pixels. */
   viewportHeight: number
-  /** Replaces what must not be shown. */
+  /** Replaces secrets. */
   mask: (text: string) => string
   /** Only lines with this text, in any case. */
   find?: string
-  /** Only the element with this reference and what is in it. */
+  /** Only the element with this reference and its content. */
   ref?: string
-  /** Keys of lines that are known already. */
+  /** Keys of lines that the caller knows already. */
   known?: ReadonlySet<string>
-  /** Whether the page has more than is in the lines. */
+  /** True if the lines do not cover the whole page. */
   isPart?: boolean
-  /** Most characters. */
+  /** Max characters. */
   characters?: number
 }
 
 export interface Outline {
   text: string
-  /** All lines of the page, also those that were left out. */
+  /** All lines of the page, including omitted ones. */
   lines: readonly Line[]
 }
 
 /**
- * The text and the controls of a page, always with no more than so many characters: those nearest to the window first, in the
- * order of the page, and with a count of what was left out.
+ * Returns the text and the controls of a page within a max number of characters: those nearest to the window,
+ * in page order, with a count of the omitted lines.
  */
 export function outlineOf(nodes: readonly SnapshotNode[], options: OutlineOptions): Outline {
   const { viewportHeight, find, ref, known, characters = outlineCharacters } = options
@@ -51,7 +51,7 @@ export function outlineOf(nodes: readonly SnapshotNode[], options: OutlineOption
   return { text: text.filter(line => line !== undefined).join('\n'), lines }
 }
 
-/** The line of the element, and those that follow it deeper. */
+/** Returns the line of the element, and the deeper lines that follow it. */
 function partOf(lines: readonly Line[], ref: string): readonly Line[] {
   const first = lines.findIndex(line => line.ref === ref)
   const depth = lines[first]?.depth ?? 0
@@ -64,7 +64,7 @@ interface Shown {
   text: string
 }
 
-/** As many as there is room for, by their distance from the window; in the order of the page. */
+/** Returns the nearest lines for which there is room, in page order. */
 function nearest(lines: readonly Line[], height: number, characters: number): Shown[] {
   const order = lines.map((line, at) => ({ line, at, distance: distanceOf(line, height) }))
   order.sort((one, other) => one.distance - other.distance || one.at - other.at)
@@ -79,7 +79,7 @@ function nearest(lines: readonly Line[], height: number, characters: number): Sh
   return shown.toSorted((one, other) => one.at - other.at)
 }
 
-/** CSS pixels; none for what can be seen. */
+/** Returns the distance from the window in CSS pixels; zero for a visible line. */
 function distanceOf({ top, bottom }: Line, height: number): number {
   return Math.max(0, top - height, -bottom)
 }

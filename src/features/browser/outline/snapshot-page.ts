@@ -3,18 +3,18 @@ import { nearestIn, read } from '../in-page/read.ts'
 import type { SnapshotNode } from './snapshot.ts'
 import { findUsable, markUsable } from './usable.ts'
 
-/** As much of a page as is described at once: elements, and characters that count as much as one. */
+/** Max parts of a page that are described at once: elements, and the characters that count as one element. */
 const most = { weight: 2000, characters: 100 }
-/** The least share of a frame in that, however small its part of the page is. */
+/** Min weight of a frame, however small its part of the page is. */
 const least = 100
-/** Frames of a page that is larger. */
+/** Max frames of a large page. */
 const maxFrames = 20
-/** Milliseconds in which a frame reports its size. */
+/** Max time in which a frame reports its size (ms). */
 const answersWithinMs = 5000
 
 export interface PageSnapshot {
   nodes: SnapshotNode[]
-  /** Whether only what lies nearest to the window is in it. */
+  /** True if only the parts nearest to the window are included. */
   isPart: boolean
 }
 
@@ -23,7 +23,7 @@ interface Part {
   ref?: string | undefined
 }
 
-/** Describes a page; of a large one what lies nearest to the window, or holds a text, or is within one element. */
+/** Describes a page; a large page by the parts nearest to the window, those with a text, or one element. */
 export async function snapshotPage(page: Page, part: Part): Promise<PageSnapshot> {
   const { nodes, isPart } = await describe(page, part)
   return { nodes: markUsable(nodes, await findUsable(page)), isPart }

@@ -1,4 +1,4 @@
-/** An element of Playwright's snapshot for models, with the boxes of elements. */
+/** An element of Playwright's snapshot for models, with its box. */
 export interface SnapshotNode {
   role: string
   name?: string
@@ -16,7 +16,7 @@ export interface SnapshotNode {
   pressed?: boolean | 'mixed'
   disabled?: boolean
   cursor?: 'pointer'
-  /** Whether it can be used although its role does not say so. */
+  /** True if the element can be used although its role does not show it. */
   isUsable?: boolean
 }
 

@@ -7,11 +7,11 @@ import type { SnapshotNode } from './snapshot.ts'
 const limits: UsableLimits = { elements: 5000, found: 2000, characters: 60, descendants: 50 }
 const maxFrames = 20
 const maxHandlers = 1000
-/** In the whole process of the page; its handlers are left out if it has more. */
+/** Max listeners in the page's process; above it, handlers are ignored. */
 const maxListeners = 20_000
-/** Milliseconds; an outline without these elements is better than none. */
+/** Max wait (ms); an outline without these elements is better than none. */
 const answersWithinMs = 2000
-/** Where Playwright's functions run, whose references elements bear. */
+/** The world of Playwright's functions, which hold the references of elements. */
 const world = '__playwright_utility_world_'
 const clicks = /^(?:(?:dbl)?click|(?:mouse|pointer)(?:down|up)|touchstart)$/
 
@@ -21,7 +21,7 @@ interface Worlds {
   page?: number
 }
 
-/** Finds what a person can use although no role says so, in the frames that the process of the page has. Never rejects. */
+/** Finds elements that a person can use although no role shows it, without other processes' frames. */
 export async function findUsable(page: Page): Promise<Usable[]> {
   const session = page.context().newCDPSession(page)
   const finding = session.then(findIn).catch(() => [])
@@ -65,7 +65,7 @@ async function findInFrame(
   return result.value ?? []
 }
 
-/** Elements with handlers of clicks. Chromium compiles handlers for the world that is asked for them, so that has to be the page's. */
+/** Returns elements with click handlers, which Chromium compiles only for the page's own world. */
 async function handlersIn(cdp: CDPSession, page: number, executionContextId: number) {
   if ((await cdp.send('Memory.getDOMCounters')).jsEventListeners > maxListeners) return []
   const document = { expression: 'document', contextId: page }
@@ -78,11 +78,11 @@ async function handlersIn(cdp: CDPSession, page: number, executionContextId: num
     const { object } = await cdp.send('DOM.resolveNode', { backendNodeId, executionContextId })
     return object.objectId === undefined ? [] : [{ objectId: object.objectId }]
   })
-  // Those of other frames are resolved there.
+  // Objects of other frames are resolved in those frames.
   return (await Promise.all(resolving.map(one => one.catch(() => [])))).flat()
 }
 
-/** Says in the description of a page what can be used; an element that it leaves out is added to what it is in. */
+/** Marks usable elements in the description of a page; adds missing ones to the elements around them. */
 export function markUsable(nodes: readonly SnapshotNode[], found: readonly Usable[]): SnapshotNode[] {
   const known = new Map<string, SnapshotNode>()
   const visit = (node: SnapshotNode): void => {

@@ -1,13 +1,13 @@
-/** Milliseconds before a lost connection is opened again; each further attempt waits twice as long. */
+/** Pause before a lost connection is reopened (ms); each further attempt doubles it. */
 const firstPauseMs = 500
 const maxPauseMs = 10_000
 
-/** Codes of an end that another attempt would not change: the session or the right to see it is over. */
+/** Codes after which a retry is useless: the session or the right to see it has ended. */
 const finalCodes = [1000, 4403, 4404]
 
 /**
- * Keeps a WebSocket open. `onLost` is called with each failure, `onEnd` with the code of an end for good.
- * Returns what sends a message and says whether it could: without a connection it is dropped, since nobody sees what it does.
+ * Keeps a WebSocket open. `onLost` is called at each failure, `onEnd` with the code of a permanent end.
+ * Returns a function that sends a message, or drops it and returns false without a connection.
  */
 export function keepConnected(url, { onMessage, onLost, onEnd }) {
   let socket

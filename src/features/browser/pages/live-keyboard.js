@@ -4,18 +4,18 @@ const control = 2
 const meta = 4
 const shift = 8
 
-/** Characters of a message that inserts text; longer texts are sent in several. */
+/** Max characters of a message that inserts text; longer texts are sent in several. */
 const maxInserted = /.{1,10000}/gsu
-/** Without anything to delete, the keyboards of phones do not tell that the key was pressed. */
+/** Keyboards of phones do not report deletions in an empty field. */
 const something = '\u200b'
 const isMac = /Mac|iP/.test(navigator.platform)
 
 /**
- * Sends what a person types, composes and pastes while `field` has the focus. `leave` moves the focus away.
- * Returns what takes the answer to the request for the selected text.
+ * Sends text that a person types, composes and pastes while `field` has the focus. `leave` moves the focus
+ * away. Returns a function that takes the response to a request for the selected text.
  */
 export function listenToKeyboard(field, { send, leave, say }) {
-  /** Keys that are down, by their code. */
+  /** Keys that are down, by code. */
   const held = new Map()
   /** The key that cuts, until the text to be cut is known. */
   let cutting
@@ -50,7 +50,7 @@ export function listenToKeyboard(field, { send, leave, say }) {
     const isCut = isShortcut(event, 'x')
     if (isCut || isShortcut(event, 'c')) send({ type: 'getSelectedText' })
     if (isCut) cutting = key
-    // A Mac does not tell when other keys are released while Command is down.
+    // A Mac does not report the release of other keys while Command is down.
     else if (isMac && event.metaKey) press(key)
     else {
       held.set(event.code, key)
@@ -96,7 +96,7 @@ export function listenToKeyboard(field, { send, leave, say }) {
   }
 }
 
-/** Resolves with how it went, in words. Browsers permit it to pages that came encrypted. */
+/** Copies a text, and resolves with the result in words. Browsers permit this only to encrypted pages. */
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text)
@@ -106,7 +106,7 @@ async function copy(text) {
   }
 }
 
-/** These tell by other events what was written, or that it was nothing. */
+/** Returns true for keys of input methods, which report the written text by other events. */
 function isOfInputMethod(event) {
   return event.isComposing || event.keyCode === 229 || ['Dead', 'Process', 'Unidentified'].includes(event.key)
 }
@@ -119,14 +119,14 @@ function isShortcut(event, letter) {
   return (isMac ? event.metaKey : event.ctrlKey) && !event.altKey && event.key.toLowerCase() === letter
 }
 
-/** Keys that browsers, not pages, react to. */
+/** Returns the navigation of keys that browsers, not pages, handle. */
 function navigationOf(event) {
   if (event.key === 'F5' || isShortcut(event, 'r')) return 'refresh'
   if (!event.altKey || isMac) return undefined
   return { ArrowLeft: 'back', ArrowRight: 'forward' }[event.key]
 }
 
-/** What is sent of a key; `text` only where it writes something. */
+/** Returns the sent parts of a key; `text` only if the key writes. */
 function keyOf(event) {
   const { key, code } = event
   const modifiers = modifiersOf(event)

@@ -1,12 +1,12 @@
 import { modifiersOf } from './live-keyboard.js'
 
 const buttons = ['left', 'middle', 'right']
-/** CSS pixels of this page that a finger moves without meaning to. */
+/** Accidental movement of a finger, in CSS pixels of this page. */
 const slop = 8
-/** CSS pixels of a line and a page, in which some browsers count the wheel. */
+/** CSS pixels of a line and a page, units in which some browsers count the wheel. */
 const wheelUnits = [1, 16, 600]
 
-/** Sends what a person does with the mouse, a pen or a finger on the picture, in the pixels of the picture. */
+/** Sends the actions of a mouse, a pen or a finger on the picture, in the pixels of the picture. */
 export function listenToMouse(picture, { send, mayDrive, onPress, isDragging }) {
   const sender = createSender(send)
 
@@ -22,7 +22,7 @@ export function listenToMouse(picture, { send, mayDrive, onPress, isDragging }) 
   listenToFinger(picture, { sender, inputOf, mayDrive, isDragging })
 }
 
-/** Moves, and turns of the wheel, are sent once in each frame of the screen; presses at once, after what came before. */
+/** Sends moves and turns of the wheel once per frame; presses at once, after pending moves. */
 function createSender(send) {
   let move
   let wheel
@@ -63,7 +63,7 @@ function listenToPointer(picture, { sender, inputOf, mayDrive, onPress }) {
   picture.addEventListener('pointerdown', event => {
     if (!mayDrive()) return
     onPress(event)
-    // A finger then makes no events of a mouse; a mouse goes on telling when it leaves the picture.
+    // This suppresses mouse events of a finger; a captured mouse reports beyond the picture.
     if (isFinger(event)) event.preventDefault()
     else picture.setPointerCapture(event.pointerId)
   })
@@ -74,7 +74,7 @@ function listenToPointer(picture, { sender, inputOf, mayDrive, onPress }) {
   picture.addEventListener('mousedown', event => {
     const button = buttons[event.button]
     if (!mayDrive() || button === undefined) return
-    // Else the focus would go to the picture, and the picture along with the mouse.
+    // Otherwise the picture would get the focus and be dragged with the mouse.
     event.preventDefault()
     const input = { ...inputOf(event), button, clickCount: Math.min(event.detail || 1, 3) }
     held.set(button, input)
@@ -95,7 +95,7 @@ function listenToPointer(picture, { sender, inputOf, mayDrive, onPress }) {
     if (mayDrive()) event.preventDefault()
   })
   const onWheel = event => {
-    // With Control, also as two fingers on a pad make it, the person enlarges this page.
+    // With Control, also from a pinch on a pad, the person enlarges this page.
     if (!mayDrive() || event.ctrlKey) return
     event.preventDefault()
     const unit = wheelUnits[event.deltaMode]
@@ -104,7 +104,7 @@ function listenToPointer(picture, { sender, inputOf, mayDrive, onPress }) {
   picture.addEventListener('wheel', onWheel, { passive: false })
 }
 
-/** A tap clicks; moving scrolls, or drags where the person has chosen so. Two fingers are the browser's own. */
+/** A tap clicks; a move scrolls, or drags if chosen. The browser handles two fingers. */
 function listenToFinger(picture, { sender, inputOf, mayDrive, isDragging }) {
   let finger
 

@@ -1,5 +1,5 @@
 const element = id => document.getElementById(id)
-/** Bytes of a file in one message; a multiple of three, as Base64 wants it. */
+/** Bytes of a file in one message; a multiple of three for Base64. */
 const partBytes = 45_000
 const maxRows = 12
 
@@ -14,7 +14,7 @@ const words = {
   file: ['asks for a file', 'Upload'],
 }
 
-/** Draws the choices of a field that are in no picture: browsers show them in windows of their own. */
+/** Draws the choices of a field that are in no picture, because browsers show them in their own windows. */
 export function createPicker({ send, picture, leave }) {
   const panel = element('picker')
   let shown
@@ -79,7 +79,7 @@ function say(text) {
   element('picker-note').hidden = text === ''
 }
 
-/** Resolves with whether they were within the limits, and so were sent. */
+/** Resolves with true if the files were within the limits, and so were sent. */
 async function upload(files, { picker, max_bytes, max_files }, send) {
   const bytes = Array.from(files).reduce((sum, { size }) => sum + size, 0)
   if (bytes > max_bytes || files.length > max_files) {

@@ -5,7 +5,7 @@
 export function createTabs(list, { mayDrive, activate, close }) {
   let tabs = []
   let activeId
-  /** The one that can be reached with the Tab key. */
+  /** The tab that is reachable with the Tab key. */
   let reachableId
 
   list.addEventListener('keydown', event => {
@@ -26,7 +26,7 @@ export function createTabs(list, { mayDrive, activate, close }) {
   list.addEventListener('click', event => {
     act(event.target.matches('.close') ? close : activate, idOf(event.target))
   })
-  // As browsers do.
+  // Browsers close a tab at a middle click, too.
   list.addEventListener('auxclick', event => {
     if (event.button === 1) act(close, idOf(event.target))
   })
@@ -50,7 +50,7 @@ export function createTabs(list, { mayDrive, activate, close }) {
   }
 
   return {
-    /** Both undefined for what is not known. */
+    /** Both return undefined for an unknown tab. */
     find: wanted => tabs.find(({ pageId }) => pageId === wanted),
     active: () => tabs.find(({ pageId }) => pageId === activeId),
     show(newTabs) {
@@ -82,7 +82,7 @@ function draft({ pageId, url, title, favicon }, { activeId, reachableId, drives 
   name.className = 'name'
   name.textContent = title || url.replace(/^about:blank$/, '') || 'New tab'
   tab.title = name.textContent
-  // Any other address would be loaded from elsewhere, and tell that site who watches.
+  // Another address would be loaded from its site, and reveal the watcher to it.
   if (/^data:image\//i.test(favicon)) {
     const icon = new Image()
     icon.alt = ''

@@ -1,13 +1,13 @@
 const element = id => document.getElementById(id)
 
-/** Seconds before the end at which the time left is announced; a screen reader that spoke each second would say nothing else. */
+/** Seconds before the end at which the rest is announced; screen readers can't speak each second. */
 const announcedAt = [300, 120, 60, 30, 10]
 const extensionSeconds = 600
 
-/** Milliseconds that the clock of the service is ahead of this one. */
+/** Milliseconds that the service's clock is ahead of this one. */
 const ahead = Number(document.documentElement.dataset.now) - Date.now()
 
-/** What a person is asked to do, the time for it, and how it ends. */
+/** Shows the request to a person, its time, and its end. */
 export function createTakeoverBar({ send, announce }) {
   let takeover
   let timer
@@ -35,7 +35,7 @@ export function createTakeoverBar({ send, announce }) {
   }
 
   return {
-    /** @param shown null while no takeover is on */
+    /** @param shown null without a takeover */
     show(shown) {
       takeover = shown
       clearInterval(timer)
@@ -56,7 +56,7 @@ function inWords(seconds) {
   return seconds < 90 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`
 }
 
-/** What pages ask with `alert`, `confirm` and `prompt`, and when they are left: one after the other. */
+/** Shows questions of pages (`alert`, `confirm`, `prompt`, leaving) one after the other. */
 export function createQuestions({ send, hostOf }) {
   /** Waiting questions, by tab. */
   const waiting = new Map()

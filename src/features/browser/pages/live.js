@@ -1,4 +1,4 @@
-/** Shows a browser session to people as it is, and lets them drive it. docs/browser-live.md has the messages. */
+/** Shows a browser session to people live, and lets them drive it. Messages: docs/browser-live.md. */
 import { keepConnected } from './live-connection.js'
 import { listenToKeyboard } from './live-keyboard.js'
 import { listenToMouse } from './live-mouse.js'
@@ -11,12 +11,12 @@ const { body } = document
 const isInvited = document.documentElement.dataset.right === 'takeover'
 const [picture, keys, address] = ['picture', 'keys', 'address'].map(element)
 
-/** Whether input would be used. */
+/** True if input would be used. */
 let drives = false
 let hasEnded = false
-/** Whether a person is changing the address. */
+/** True while a person changes the address. */
 let isWriting = false
-/** The status that the service has told last. */
+/** The last status from the service. */
 let told
 
 const mayDrive = () => drives
@@ -70,7 +70,7 @@ const sendNow = keepConnected(channelAddress(), {
     showAddress(type === undefined ? message : tabs.active())
   },
   onLost() {
-    // The controls stay where they are, and the keyboard with the page: mostly, it is back at once.
+    // The controls and the keyboard stay, because the connection is usually back at once.
     drives = false
     questions.clear()
     picker.close()
@@ -89,14 +89,14 @@ function channelAddress() {
   return channel
 }
 
-/** Tells this person from others with the same link, and is the same where the link is opened again, so that they keep the wheel. */
+/** Distinguishes persons with the same link; equal if it is reopened, so a driver keeps the wheel. */
 function clientId() {
   const made = Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16)).join('')
   try {
     localStorage.client ??= made
     return localStorage.client
   } catch {
-    // In a frame of another site there may be no storage.
+    // In a frame of another site there might be no storage.
     return made
   }
 }
@@ -104,7 +104,7 @@ function clientId() {
 let newest
 let isDrawing = false
 
-/** Draws the newest picture; while one is being decoded, those in between are left out. */
+/** Draws the newest picture; pictures that arrive while one is decoded are skipped. */
 async function showPicture(data) {
   newest = data
   if (isDrawing) return
@@ -132,7 +132,7 @@ function draw(image) {
   picture.getContext('2d').drawImage(image, 0, 0)
 }
 
-/** What a person is writing there stays. */
+/** Keeps the text that a person is writing there. */
 function showAddress({ url, title } = {}) {
   if (url === undefined) return
   const name = title || url
@@ -162,7 +162,7 @@ function showStatus(status) {
 
 const isOver = () => ['closed', 'error'].includes(told?.status)
 
-/** The state for the style, and for people. */
+/** Returns the state for the style, and for people. */
 function describe({ status, may_drive, takeover }) {
   if (takeover === null)
     return status === 'paused' ? ['waiting', 'Paused'] : ['live', 'Live: the agent drives']
@@ -184,7 +184,7 @@ function setDriving(now) {
 function show(state, text) {
   if (hasEnded) return
   body.dataset.state = state
-  // The same text would be read out once more.
+  // A screen reader would repeat an equal text.
   if (element('status').textContent !== text) element('status').textContent = text
 }
 
@@ -218,7 +218,7 @@ function describeEnd(code) {
   ]
 }
 
-/** @param event a press at which input methods then open their windows; left out where there is none */
+/** @param event a press, where input methods then open their windows; optional */
 function focusPage(event) {
   const box = element('screen').getBoundingClientRect()
   if (event) {
@@ -253,7 +253,7 @@ function listenToControls() {
     currentTarget.ariaPressed = String(currentTarget.ariaPressed !== 'true')
   })
   element('keyboard').addEventListener('click', () => {
-    // Phones show their keyboard for a field that is focused anew.
+    // Phones show their keyboard only when a field gets the focus.
     keys.blur()
     keys.inputMode = 'text'
     focusPage()

@@ -1,9 +1,9 @@
-/* Shows what a session has recorded. Of the recorded page nothing runs: it is drawn in a frame without scripts. */
+/* Shows the recording of a session. Nothing of the recorded page runs: a frame without scripts draws it. */
 
 const get = id => document.getElementById(id)
 const [stage, position, time, play] = ['stage', 'position', 'time', 'play'].map(get)
 const kinds = { meta: 4, snapshot: 2, change: 3, custom: 5 }
-/** Elements that only load something, or say how the page is to be loaded; styles come within the recording. */
+/** Elements that only load something, or that configure loading; styles are within the recording. */
 const withoutUse = new Set(['link', 'meta', 'base', 'script', 'object', 'embed', 'applet', 'portal'])
 
 main().catch(error => {
@@ -15,14 +15,14 @@ async function main() {
   if (!answer.ok) throw new Error(await answer.text())
   const { events } = await answer.json()
   if (!events.some(event => event.type === kinds.snapshot)) throw new Error('This recording is empty.')
-  // Marks come from the service, and may stand before events of the page that are older.
+  // Marks come from the service, and can be stored before older events of the page.
   events.sort((one, other) => one.timestamp - other.timestamp)
   for (const event of events) disarm(event)
   get('status').textContent = ''
   show(events)
 }
 
-/** Makes what loads something an element that means nothing. */
+/** Replaces elements that load something by meaningless ones. */
 function disarm({ type, data }) {
   if (type === kinds.snapshot) disarmNode(data.node)
   if (type === kinds.change) for (const { node } of data.adds ?? []) if (node) disarmNode(node)
@@ -34,7 +34,7 @@ function disarmNode(node) {
   for (const child of node.childNodes ?? []) disarmNode(child)
 }
 
-/** Elements that show something without any text. */
+/** Elements that are visible without any text. */
 const pictures = new Set(['img', 'svg', 'canvas', 'video', 'input', 'textarea', 'select', 'button', 'iframe'])
 /** Elements whose text is not shown. */
 const unseen = new Set(['head', 'style', 'script', 'noscript', 'template'])
@@ -45,7 +45,7 @@ function showsSomething(node) {
   return isText || pictures.has(node.tagName) || (node.childNodes ?? []).some(showsSomething)
 }
 
-/** When the first page had something on it; 0 if none ever had. */
+/** Returns the time of the first visible content; 0 if there is none. */
 function firstSight(events, startTime) {
   const first = events.find(({ type, data }) => {
     if (type === kinds.snapshot) return showsSomething(data.node)
@@ -64,14 +64,14 @@ function show(events) {
     showWarning: false,
     mouseTail: { strokeStyle: '#2563eb' },
   })
-  // Neither keys nor pointers get into the recorded page, and what would follow from them does not.
+  // Keys and pointers must not reach the recorded page, nor have effects.
   replayer.wrapper.inert = true
   replayer.on('fullsnapshot-rebuilded', () => {
     for (const name of ['click', 'submit'])
       replayer.iframe.contentDocument.addEventListener(name, event => event.preventDefault(), true)
   })
   const whole = replayer.getMetaData()
-  /** Milliseconds without anything to see, which are left out. */
+  /** Milliseconds without visible content, which are skipped. */
   const skipped = firstSight(events, whole.startTime)
   const startTime = whole.startTime + skipped
   const totalTime = whole.totalTime - skipped
@@ -91,7 +91,7 @@ function show(events) {
 
   function seek(at) {
     if (isPlaying) replayer.play(skipped + at)
-    // What happened at that very moment is shown, too.
+    // Events of this exact moment are shown, too.
     else replayer.pause(skipped + at + 1)
     tell(at)
   }

@@ -7,10 +7,10 @@ import type { Entries, Entry } from './profile-entries.ts'
 import { databaseKey, itemKey, nameOf, withCookies } from './profile-entries.ts'
 
 const mostOrigins = 500
-/** Milliseconds in all, for one origin, and for its databases. */
+/** Limits in milliseconds: in all, for one origin, and for its databases. */
 const limits = { all: 8000, origin: 6000, databases: 4000 }
 
-/** Lists the origins of documents that the pages of the context open from now on, those of tabs before those of frames in them. */
+/** Lists the origins of documents that the context's pages open from now on, tabs before frames. */
 export function watchOrigins(context: BrowserContext): () => string[] {
   const [ofTabs, ofFrames] = [new Set<string>(), new Set<string>()]
   const add = (frame: Frame) => {
@@ -28,8 +28,8 @@ export function watchOrigins(context: BrowserContext): () => string[] {
 }
 
 /**
- * The cookies of a session, and what these origins have stored.
- * @param base stands for what other origins have stored, and what could not be read.
+ * Returns the cookies of a session, and the stored data of these origins.
+ * @param base provides the data of other origins, and of those that could not be read.
  */
 export async function collectState(
   session: BrowserSession,
@@ -55,7 +55,7 @@ export async function collectState(
   return entries
 }
 
-/** Every address answers an empty document, and no script of a site runs in it. */
+/** Every address returns an empty document, in which no script of a site runs. */
 async function prepare(session: BrowserSession, page: Page): Promise<void> {
   const cdp = await session.context.newCDPSession(page)
   await cdp.send('Network.enable')
@@ -68,7 +68,7 @@ async function readOrigin(page: Page, origin: string, maxBytes: number): Promise
   return await readStorage(page, { maxBytes, withinMs: limits.databases })
 }
 
-/** Under a name that its next reading replaces, as it does all. */
+/** Notes an unread origin, under a key that its next reading replaces. */
 function noteUnread(entries: Map<string, Entry>, origin: string): void {
   const key = itemKey(origin, '')
   const leftOut = `changes of ${origin} (could not be read in time)`

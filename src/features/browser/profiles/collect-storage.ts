@@ -7,25 +7,25 @@ declare const localStorage: Record<string, string> & { getItem(name: string): st
 declare const indexedDB: { databases(): Promise<{ name?: string }[]> }
 
 interface Limits {
-  /** Bytes of all that is returned. */
+  /** Max bytes of the result. */
   maxBytes: number
-  /** Milliseconds for its databases. */
+  /** Time limit for the origin's databases (ms). */
   withinMs: number
 }
 
 export interface OriginStorage {
   /** Names and values; null if they could not be read. */
   items: [string, string][] | null
-  /** Names of those that are too large. */
+  /** Names of items that are too large. */
   itemsLeftOut: string[]
-  /** Null if they could not be listed. */
+  /** Null if the databases could not be listed. */
   databases: StoredDatabase[] | null
 }
 
-/** Characters of one message, each of which may take six bytes in it. */
+/** Max characters of one message; each can take six bytes in it. */
 const partLength = 2 ** 21
 
-/** What the origin of the document has stored, as far as it would come back as it was. */
+/** Reads the stored data of the document's origin, as far as it could be restored unchanged. */
 export async function readStorage(page: Page, limits: Limits): Promise<OriginStorage> {
   const readDatabase = `(${createReadDatabase})((${createEncode})(), ${limits.maxBytes})`
   const collecting = `(${collectStorage})(${JSON.stringify(limits)}, ${readDatabase})`
@@ -36,7 +36,7 @@ export async function readStorage(page: Page, limits: Limits): Promise<OriginSto
   return JSON.parse(text)
 }
 
-/** Runs in an empty document of the origin, and so may use nothing from here; returns JSON. */
+/** Runs in an empty document of the origin, so it must use nothing from this module; returns JSON. */
 async function collectStorage(
   { maxBytes, withinMs }: Limits,
   readDatabase: (name: string) => Promise<StoredDatabase>,
@@ -52,7 +52,7 @@ async function collectStorage(
       return null
     }
   }
-  // A site needs no more, and no longer ones: others are not even said to be left out.
+  // A site needs no more or longer names: others are omitted without a note.
   const named = (names: string[]) => names.filter(({ length }) => length <= 1000).slice(0, 1000)
   let room = maxBytes
   const takes = (text: string) => {

@@ -1,11 +1,11 @@
-/** Runs in documents, see `collect-storage.ts`, and so may use nothing from here. */
+/** Runs in documents, see `collect-storage.ts`, so it must use nothing from this module. */
 
 export type Encoded = { plain: unknown } | { encoded: unknown }
 
-/** What a value of IndexedDB is to be stored as; throws an error with the name `LeftOut` for kinds that would not come back as they were. */
+/** Encodes a value of IndexedDB; throws an error named `LeftOut` for kinds that can't be restored. */
 export type Encode = (value: unknown) => Encoded
 
-/** Encodes as Playwright decodes: circular and shared objects, maps, sets, dates and bytes are carried; plain JSON stays as it is. */
+/** Encodes circular and shared objects, maps, sets, dates and bytes for Playwright; keeps plain JSON. */
 export function createEncode(): Encode {
   const mostLevels = 200
   const types = 'Int8 Uint8 Uint8Clamped Int16 Uint16 Int32 Uint32 Float32 Float64 BigInt64 BigUint64'.split(
@@ -29,7 +29,7 @@ export function createEncode(): Encode {
     const buffers = new Set<unknown>()
     let isPlain = true
     const bytesOf = (buffer: ArrayBufferLike, offset: number, length: number): string => {
-      // Two views of one buffer would come back as views of two.
+      // Two views of one buffer would be restored as views of two.
       if (buffers.has(buffer)) leave('shared buffer')
       buffers.add(buffer)
       let binary = ''

@@ -1,20 +1,20 @@
-/** What a profile holds, as single entries, so that sessions that change it at the same time keep each other's changes. */
+/** The contents of a profile as single entries, so that concurrent sessions keep each other's changes. */
 import type { StorageState } from '../sessions/browser-session.ts'
 
 export interface Entry {
-  /** As JSON; empty for one that is left out. */
+  /** JSON; empty for an entry that is left out. */
   value: string
-  /** What was left out of it, and why, for a person. */
+  /** The omitted part and the reason, for people. */
   leftOut?: string
 }
 
-/** By what they are: a cookie, an item of localStorage or a database. */
+/** Entries by key, for a cookie, an item of localStorage or a database. */
 export type Entries = ReadonlyMap<string, Entry>
 
 type Cookie = StorageState['cookies'][number] & { partitionKey?: string }
 type Origin = StorageState['origins'][number] & { indexedDB?: { name: string }[] }
 
-/** As it is stored: what was left out is named beside it, by the entry. */
+/** The stored form: notes on omitted parts are beside the state, by entry key. */
 export interface KeptState {
   cookies: Cookie[]
   origins: Origin[]
@@ -36,7 +36,7 @@ function cookieEntries(cookies: readonly Cookie[]): [string, Entry][] {
   ])
 }
 
-/** With these cookies in the place of all others. */
+/** Returns the entries with all cookies replaced by these. */
 export function withCookies(entries: Entries, cookies: readonly Cookie[]): Map<string, Entry> {
   return new Map([...Array.from(entries).filter(([key]) => !isCookie(key)), ...cookieEntries(cookies)])
 }
@@ -74,7 +74,7 @@ export function stateOf(entries: Entries): KeptState {
   return { cookies, origins: [...origins.values()], leftOut }
 }
 
-/** Writes what a session has changed since `base`, deletions too, over what others have kept meanwhile. */
+/** Applies a session's changes since `base`, with deletions, to the entries stored meanwhile. */
 export function merged(base: Entries, mine: Entries, theirs: Entries): Entries {
   const all = new Map(theirs)
   for (const key of new Set([...base.keys(), ...mine.keys()])) {
@@ -87,7 +87,7 @@ export function merged(base: Entries, mine: Entries, theirs: Entries): Entries {
   return all
 }
 
-/** A cookie whose time is over was not deleted by the session that no longer has it. */
+/** Removes expired cookies, which must not count as deleted by a session that no longer has them. */
 export function withoutExpired(entries: Entries, now: number): Entries {
   const isExpired = ([key, { value }]: [string, Entry]) => {
     if (!isCookie(key)) return false
@@ -97,17 +97,17 @@ export function withoutExpired(entries: Entries, now: number): Entries {
   return new Map(Array.from(entries).filter(entry => !isExpired(entry)))
 }
 
-/** Names that are kept of what is left out. */
+/** Max stored notes on omitted parts. */
 const mostLeftOut = 1000
 const kinds = ['["cookie"', '["item"', '["database"']
 
-/** Each is opened when a session begins. */
+/** Max origins, because a session opens each at its start. */
 const mostOrigins = 300
 
-/** Names with the same last two parts are taken for one site, whoever they belong to. */
+/** Names with the same last two parts count as one site. */
 const siteOf = (origin: string) => origin.replace(/:\d+$/, '').split(/[./]/).slice(-2).join('.')
 
-/** As many as fit into so many bytes: cookies first, databases last, of each kind those first of which their site has the least. */
+/** Keeps the entries that fit: cookies first, databases last, in each kind small sites first. */
 export function bounded(entries: Entries, maxBytes: number): Entries {
   const sizes = new Map<string, number>()
   const all = Array.from(entries, ([key, entry]) => {
@@ -141,14 +141,14 @@ export function bounded(entries: Entries, maxBytes: number): Entries {
   return new Map([...kept, ...left])
 }
 
-const mostNamed = 10
+const maxNamed = 10
 
-/** Names what was left out; null if that is nothing. */
+/** Returns a note on the omitted parts; null if there are none. */
 export function noteOn(entries: Entries): string | null {
   const all = [...entries.values()].flatMap(({ leftOut }) => leftOut ?? [])
   if (all.length === 0) return null
-  const more = all.length > mostNamed ? `; and ${all.length - mostNamed} more` : ''
-  return `Left out: ${all.slice(0, mostNamed).join('; ')}${more}.`
+  const more = all.length > maxNamed ? `; and ${all.length - maxNamed} more` : ''
+  return `Left out: ${all.slice(0, maxNamed).join('; ')}${more}.`
 }
 
 export function nameOf(key: string): string {

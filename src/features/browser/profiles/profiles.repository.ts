@@ -28,7 +28,7 @@ export function findProfile(database: Database, name: string): Promise<ProfileRo
   return database.selectFrom('browser_profiles').selectAll().where('name', '=', name).executeTakeFirst()
 }
 
-/** Inserts it, or replaces the one with these secrets; false if it is another by now. */
+/** Inserts the profile, or replaces the one with these secrets; false if it has changed meanwhile. */
 export async function replaceProfile(
   database: Database,
   { created_at, name, ...row }: ProfileRow,

@@ -29,23 +29,22 @@ interface Dependencies {
 
 const secretName = 'storage state'
 
-/** Bytes. */
 const maxSize = 5 * 1024 * 1024
 
-/** How often it is tried to write a profile that other processes write, too. */
+/** Max attempts to write a profile that other processes write, too. */
 const mostAttempts = 20
 
 interface OpenedCopy extends ProfileCopy {
   state: StorageState
-  /** To be called before the session opens a page: what it has then is what it has not changed. */
+  /** Must be called before the session opens a page: sets the base of its changes. */
   begin(session: BrowserSession): Promise<void>
 }
 
-/** What sites have stored in the browser, kept between sessions under a name. */
+/** Stores the browser data of sites under a name, between sessions. */
 export function createProfilesService({ agentSecrets, instanceId, clock }: Dependencies) {
   const turns = new Map<string, Promise<void>>()
 
-  /** Sessions of this process that end together would each find the profile changed by another. */
+  /** Without turns, sessions of this process that end together would each find the profile changed. */
   async function inTurn(key: string, work: () => Promise<void>): Promise<void> {
     const turn = (turns.get(key) ?? Promise.resolve()).then(work)
     const done = turn.catch(() => {})
@@ -58,7 +57,7 @@ export function createProfilesService({ agentSecrets, instanceId, clock }: Depen
       const row = await findProfile(db, name)
       const { [secretName]: state } = await agentSecrets.read(agentId, row?.secret_set ?? null)
       if (state !== undefined) return { row, entries: entriesOf(JSON.parse(state) as KeptState) }
-      // Another session may have replaced it between these two queries.
+      // Another session might have replaced the profile between these two queries.
       const isReplaced = row !== undefined && row.secret_set !== null && attempt < mostAttempts
       if (!isReplaced) return { row, entries: new Map() }
     }
@@ -84,7 +83,7 @@ export function createProfilesService({ agentSecrets, instanceId, clock }: Depen
   return {
     list: ({ db }: AgentHandle, query: ListParameters) => listProfiles(db, query),
 
-    /** For one session, which may be one of several that have the profile at a time. */
+    /** Copies a profile for a session; several sessions can have the profile at a time. */
     async copy(agent: AgentHandle, name: string): Promise<OpenedCopy> {
       const { entries } = await read(agent, name)
       let base = withoutExpired(entries, clock.now())
@@ -94,7 +93,7 @@ export function createProfilesService({ agentSecrets, instanceId, clock }: Depen
         name,
         state: { cookies, origins },
         async begin({ context }) {
-          // Browsers do not give cookies back exactly as they were set.
+          // Browsers return cookies in a slightly different form.
           base = withCookies(base, await context.cookies())
           visited = watchOrigins(context)
         },

@@ -1,4 +1,4 @@
-/** Runs in documents, see `collect-storage.ts`, and so may use nothing from here. */
+/** Runs in documents, see `collect-storage.ts`, so it must use nothing from this module. */
 import type { Encode, Encoded } from './encode-value.ts'
 
 interface Request {
@@ -34,13 +34,13 @@ declare const indexedDB: { open(name: string): Request }
 
 export interface StoredDatabase {
   name: string
-  /** As JSON, in the form that Playwright restores; empty if it is left out, null if it could not be read. */
+  /** JSON in the form that Playwright restores; empty if it is left out, null if it could not be read. */
   value: string | null
-  /** The kinds of values that were left out, or why all was. */
+  /** The omitted kinds of values, or the reason that all were omitted. */
   leftOut: string[]
 }
 
-/** @param maxBytes of a database, more than which is left out. */
+/** @param maxBytes of a database; a larger one is left out. */
 export function createReadDatabase(encode: Encode, maxBytes: number) {
   const mostRecords = 100_000
   const settled = <Value>(request: Request) =>
@@ -83,7 +83,7 @@ export function createReadDatabase(encode: Encode, maxBytes: number) {
 
   return async (name: string): Promise<StoredDatabase> => {
     const opening = indexedDB.open(name)
-    // One that was deleted meanwhile must not come to be by being read.
+    // Reading must not create a database that was deleted meanwhile.
     opening.onupgradeneeded = () => opening.transaction?.abort()
     const database = await settled<OpenDatabase>(opening)
     const leftOut = new Set<string>()

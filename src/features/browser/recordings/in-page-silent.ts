@@ -1,6 +1,7 @@
 /**
- * Runs in a world of its own within pages, and so may use nothing from here but its arguments. Methods that the page calls
- * there in its own world can't be observed from another one, so their results are compared with what was recorded of them.
+ * Runs in an isolated world within pages, so it must use nothing from this module but its arguments. Method
+ * calls in the page's own world can't be observed there, so their results are compared with the recorded
+ * state.
  */
 
 interface Sheet {
@@ -34,13 +35,13 @@ interface PageNode extends PageField {
   closest(selector: string): PageNode | null
 }
 
-/** The nodes of the recording by their numbers; -1 for those that are not in it. */
+/** The nodes of the recording by their numbers; -1 for nodes outside of it. */
 export interface Mirror {
   getId(node: unknown): number
   getNode(id: number): unknown
 }
 
-/** An event of rrweb; only the parts that are used here. */
+/** An event of rrweb, with only the parts in use. */
 export interface PageEvent {
   type: number
   timestamp?: number
@@ -54,11 +55,11 @@ export interface PageEvent {
   }
 }
 
-interface Needs {
+interface Dependencies {
   mirror: Mirror
   /** Takes the data of an event. */
   report(data: object): void
-  /** Called where only a snapshot can show what has changed. */
+  /** Called for changes that only a snapshot can show. */
   needSnapshot(): void
   mask(text: string, field: PageField): string
 }
@@ -69,10 +70,10 @@ declare const document: Root & {
 declare const CSSStyleSheet: new () => Sheet
 declare const HTMLFormElement: new () => { noValidate: boolean }
 
-/** Rules that scripts change, style sheets that they adopt, values that they set, and shadow roots that come late. */
+/** Reports changed rules, adopted style sheets, values set by scripts, and late shadow roots. */
 export class SilentChanges {
-  readonly #needs: Needs
-  /** As recorded: texts of rules by their sheet, states of fields, sheets of roots. */
+  readonly #dependencies: Dependencies
+  /** The recorded state: texts of rules by sheet, states of fields, sheets of roots. */
   #rules = new WeakMap<Sheet, string[]>()
   #states = new WeakMap<PageNode, string>()
   #adopted = new WeakMap<Root, Sheet[]>()
@@ -81,11 +82,11 @@ export class SilentChanges {
   #lastStyleId = 0
   #round = this.#walk()
 
-  constructor(needs: Needs) {
-    this.#needs = needs
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
-  /** To be called with each event that was recorded. */
+  /** Must be called with each recorded event. */
   recorded({ type, data = {} }: PageEvent): void {
     if (type === 2) this.#begin()
     if (type !== 3) return
@@ -103,18 +104,18 @@ export class SilentChanges {
       if (changed.attributes._cssText !== undefined) this.#remember(this.#nodeOf(changed.id))
   }
 
-  /** Whether it reports this itself: the library has adopted sheets only as they are at snapshots, and one option of a list. */
+  /** True for events that this class reports itself; the library reports these only in part. */
   covers({ data: { source, id = -1 } = {} }: PageEvent): boolean {
     return source === 15 || (source === 5 && this.#nodeOf(id)?.type === 'select-multiple')
   }
 
   /**
-   * Reports changes for about so many milliseconds, and goes on there the next time. The last time it goes through all of the
-   * page once more, since the round that is under way has passed what has changed since.
+   * Reports changes for about this many milliseconds, and continues there the next time. The last call reads
+   * the whole page once more, because the current round has passed later changes.
    */
   look(milliseconds: number, isLast = false): void {
     const end = performance.now() + milliseconds
-    // Where the machine is busy, the time may be over before there was any for this page.
+    // On a busy machine, the time might be over before this page got any.
     const portion = isLast ? 5000 : 20
     let rounds = isLast ? 2 : 1
     for (let steps = 1; steps % portion > 0 || performance.now() < end; steps += 1) {
@@ -125,7 +126,7 @@ export class SilentChanges {
     }
   }
 
-  /** A snapshot has all of the page but the sheets that it has adopted. */
+  /** Starts after a snapshot, which contains all of the page except adopted sheets. */
   #begin(): void {
     this.#rules = new WeakMap()
     this.#states = new WeakMap()
@@ -137,7 +138,7 @@ export class SilentChanges {
   }
 
   #nodeOf(id: number): PageNode | null {
-    const node = this.#needs.mirror.getNode(id) as PageNode | null
+    const node = this.#dependencies.mirror.getNode(id) as PageNode | null
     return node instanceof HTMLFormElement ? null : node
   }
 
@@ -160,7 +161,7 @@ export class SilentChanges {
     }
   }
 
-  /** Of a text within a style element, which the recording has as that text alone makes it. */
+  /** Remembers the rules that the text of a style element makes, as in the recording. */
   #rememberText(text: PageNode | null): void {
     const { sheet, textContent } = text?.parentElement ?? {}
     if (!sheet) return
@@ -186,18 +187,18 @@ export class SilentChanges {
   }
 
   *#compare(node: PageNode): Generator<undefined, Root | undefined> {
-    const id = this.#needs.mirror.getId(node)
+    const id = this.#dependencies.mirror.getId(node)
     if (id === -1) return undefined
     const { sheet, shadowRoot, contentDocument } = node
     if (sheet) yield* this.#compareRules(sheet, { id })
     if (this.#isField(node)) this.#compareField(node, id)
     const isLate = shadowRoot && !this.#roots.has(shadowRoot)
-    if (isLate) this.#needs.needSnapshot()
+    if (isLate) this.#dependencies.needSnapshot()
     return isLate ? undefined : (shadowRoot ?? contentDocument ?? undefined)
   }
 
   #compareAdopted(root: Root): void {
-    const id = this.#needs.mirror.getId(root.host ?? root)
+    const id = this.#dependencies.mirror.getId(root.host ?? root)
     const sheets = Array.from(root.adoptedStyleSheets)
     const before = this.#adopted.get(root) ?? []
     const isSame = sheets.length === before.length && sheets.every((sheet, at) => sheet === before[at])
@@ -214,7 +215,7 @@ export class SilentChanges {
       styles.push({ styleId: this.#lastStyleId, rules: texts.map((rule, index) => ({ rule, index })) })
       return this.#lastStyleId
     })
-    this.#needs.report({ source: 15, id, styles, styleIds })
+    this.#dependencies.report({ source: 15, id, styles, styleIds })
   }
 
   *#compareRules(sheet: Sheet, target: object): Generator<undefined> {
@@ -230,13 +231,13 @@ export class SilentChanges {
     if (!isSame) this.#reportRules(sheet, target)
   }
 
-  /** Reports all between the rules that are the same at the beginning and at the end; players add before they remove. */
+  /** Reports the rules between the equal ones at both ends; players add before they remove. */
   #reportRules(sheet: Sheet, target: object): void {
     const [before, now] = [this.#rules.get(sheet) ?? [], this.#appliedOf(sheet)]
     this.#rules.set(sheet, now)
-    // Recordings have the rules of imported sheets in the place of the import.
+    // Recordings contain the rules of imported sheets instead of the import.
     if (before.some(text => text.startsWith('@import'))) {
-      this.#needs.needSnapshot()
+      this.#dependencies.needSnapshot()
       return
     }
     const most = Math.min(before.length, now.length)
@@ -246,7 +247,7 @@ export class SilentChanges {
     while (same < most - start && before.at(-1 - same) === now.at(-1 - same)) same += 1
     const adds = now.slice(start, now.length - same).map((rule, at) => ({ rule, index: start + at }))
     const removes = before.slice(start, before.length - same).map(() => ({ index: start + adds.length }))
-    if (adds.length + removes.length > 0) this.#needs.report({ source: 8, ...target, adds, removes })
+    if (adds.length + removes.length > 0) this.#dependencies.report({ source: 8, ...target, adds, removes })
   }
 
   #compareField(node: PageNode, id: number): void {
@@ -256,12 +257,12 @@ export class SilentChanges {
     const { localName, type = '', value = '', checked = false, selected = false } = node
     if (localName === 'option') {
       const attributes = [{ id, attributes: { selected: selected ? '' : null } }]
-      this.#needs.report({ source: 0, texts: [], removes: [], adds: [], attributes })
+      this.#dependencies.report({ source: 0, texts: [], removes: [], adds: [], attributes })
       return
     }
     const isBox = type === 'checkbox' || type === 'radio'
-    const text = isBox ? value : this.#needs.mask(value, node)
-    this.#needs.report({ source: 5, id, text, isChecked: isBox && checked })
+    const text = isBox ? value : this.#dependencies.mask(value, node)
+    this.#dependencies.report({ source: 5, id, text, isChecked: isBox && checked })
   }
 
   #stateOf({ value, checked, selected }: PageNode): string {
@@ -275,14 +276,14 @@ export class SilentChanges {
     return /^(?:input|textarea|select)$/.test(localName) && !isOther
   }
 
-  /** Without forms: the names of their fields are properties in the place of their own, and they have none of these. */
+  /** Yields elements without forms: the names of a form's fields replace its own properties. */
   *#elementsOf(root: Root): Generator<PageNode> {
     const walker = document.createTreeWalker(root, 1)
     for (let node = walker.nextNode(); node !== null; node = walker.nextNode())
       if (!(node instanceof HTMLFormElement)) yield node
   }
 
-  /** None of a sheet of another origin, which may not be read. */
+  /** Returns none for a sheet of another origin, whose rules can't be read. */
   #rulesOf(sheet: Sheet): Sheet['cssRules'] {
     try {
       return sheet.cssRules

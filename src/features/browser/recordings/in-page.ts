@@ -1,4 +1,4 @@
-/** Runs in a world of its own within pages, and so may use nothing from here but its arguments. */
+/** Runs in an isolated world within pages, so it must use nothing from this module but its arguments. */
 import type { Mirror, PageEvent, PageField, SilentChanges } from './in-page-silent.ts'
 
 interface Record {
@@ -13,20 +13,20 @@ interface Options {
   secretFields: string
   hiddenValue: string
   batchMs: number
-  /** Characters of one snapshot; a larger page is not recorded. */
+  /** Max characters of a snapshot; a larger page is not recorded. */
   maxSnapshot: number
-  /** Characters of events in a short time; a page that changes more is shown by a snapshot when it is quiet again. */
+  /** Max characters of events in `burstMs`; above it, a snapshot follows when the page is quiet. */
   maxBurst: number
-  /** Milliseconds in which as much may come again. */
+  /** Time in which the allowance of `maxBurst` is renewed (ms). */
   burstMs: number
-  /** Milliseconds of each batch that may be spent on looking for silent changes, and at the end. */
+  /** Max time per batch to search for silent changes, and at the end (ms). */
   lookMs: { usual: number; last: number }
 }
 
 declare function addEventListener(name: string, listener: () => void): void
 declare function removeEventListener(name: string, listener: () => void): void
 
-/** Sends arrays of events as JSON; each snapshot is at the beginning of one. */
+/** Sends arrays of events as JSON; a snapshot begins its own array. */
 export class PageRecorder {
   readonly #record: Record
   readonly #send: (events: string) => void
@@ -35,14 +35,14 @@ export class PageRecorder {
   readonly #end: (() => void) | undefined
   readonly #timer: NodeJS.Timeout
   #batch: string[] = []
-  /** Characters that may come before a snapshot is needed. */
+  /** Characters left until a snapshot is needed. */
   #left: number
   #isBehind = false
-  /** Whether the page's own changes need a snapshot, whose size then counts as theirs. */
+  /** True if the page's own changes need a snapshot, whose size then counts as theirs. */
   #isRequested = false
-  /** Events are sent at once while the next page is awaited: the end of this one comes without a warning. */
+  /** True while the next page loads: events are sent at once, because this page ends without a warning. */
   #isLeaving = false
-  /** Fields that once were for secrets; pages show what is in them by making them others. */
+  /** Fields that once held secrets; pages reveal the content by changing the type. */
   readonly #secrets = new WeakSet<PageField>()
 
   constructor(
@@ -74,7 +74,7 @@ export class PageRecorder {
     if (!this.#isBehind) this.#record.takeFullSnapshot(true)
   }
 
-  /** Sends what it has, and ends. */
+  /** Sends pending events, and stops. */
   finish(): void {
     this.#watch(() => this.#silent.look(this.#options.lookMs.last, true))
     if (this.#isBehind) this.#catchUp()
@@ -82,7 +82,7 @@ export class PageRecorder {
     this.stop()
   }
 
-  /** Ends at once. */
+  /** Stops at once. */
   stop(): void {
     clearInterval(this.#timer)
     removeEventListener('beforeunload', this.#leave)
@@ -151,13 +151,13 @@ export class PageRecorder {
     if (this.#isBehind && this.#left === maxBurst) this.#catchUp()
   }
 
-  /** A page that hides functions of its document behind names of its elements is recorded without its silent changes. */
+  /** Pages can hide document functions behind element names; then silent changes are not recorded. */
   #watch(look: () => void): void {
     if (this.#isBehind) return
     try {
       look()
     } catch {
-      // All else goes on.
+      // The recording itself continues.
     }
   }
 

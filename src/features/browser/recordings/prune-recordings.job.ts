@@ -6,10 +6,9 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { deleteRecordings, findRecording } from './recordings.repository.ts'
 
 export const pruneJob = 'browser.recordings.prune'
-/** Milliseconds that a recording is kept after its end. */
+/** Retention of a recording after its end (ms). */
 export const keptMs = 30 * 86_400_000
 
-/** Deletes one recording when it is old. */
 export function createPruneJob(clock: Clock): JobHandler<AgentHandle> {
   return {
     lane: 'timers',

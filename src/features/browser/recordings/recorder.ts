@@ -5,28 +5,28 @@ import { isOpen } from '../sessions/session-status.ts'
 import { TabRecorder } from './tab-recorder.ts'
 
 interface Watcher {
-  /** Whether it has got a snapshot, without which the changes that follow mean nothing. */
+  /** True after the first snapshot; later changes need it. */
   hasBegun: boolean
-  /** An array of events as JSON. */
+  /** Takes an array of events as JSON. */
   take(events: string): void
 }
 
-/** Characters of events that a session may send at once, and in each second for a longer time. */
+/** Max characters of a session's events at once, and per second over a longer time. */
 const maxCharacters = 16_000_000
 const charactersEachSecond = 1_000_000
-/** How the first event of a snapshot begins. */
+/** The beginning of a snapshot's first event. */
 const beginsSnapshot = '[{"type":4,'
 
 /**
- * What happens in the active tab of a session as one stream of rrweb events, while anybody wants it: with marks of what the
- * agent does, and without what happens during takeovers.
+ * Records the active tab of a session as one stream of rrweb events while anyone watches, with marks of the
+ * agent's actions, and without events during takeovers.
  */
 export class Recorder {
   readonly #session: BrowserSession
   readonly #watchers = new Set<Watcher>()
   readonly #stopListening: () => void
   #recorded: TabRecorder | undefined
-  /** When the last takeover began. */
+  /** Beginning of the last takeover. */
   #pausedAt = 0
   #turn: Promise<void> = Promise.resolve()
   #handing: Promise<void> = Promise.resolve()
@@ -38,7 +38,7 @@ export class Recorder {
     this.#stopListening = listen(session.events, {
       'page.activated': follow,
       'page.closed': follow,
-      // A page that did not answer before may do so now.
+      // A page that did not answer before might answer now.
       'page.navigated': follow,
       'action.began': action => this.#mark('action', action),
       'takeover.began': ({ takeoverId, reason }) => {
@@ -53,7 +53,7 @@ export class Recorder {
     })
   }
 
-  /** Resolves once it records. The first that `take` gets is a snapshot, unless it wants marks before. */
+  /** Resolves once recording has begun. `take` first gets a snapshot, or marks with `wantsAll`. */
   async watch(take: (events: string) => void, wantsAll = false): Promise<() => void> {
     const watcher = { take, hasBegun: wantsAll }
     this.#watchers.add(watcher)
@@ -64,7 +64,7 @@ export class Recorder {
     }
   }
 
-  /** To be called before the tabs are closed, which could not send what they have after that. */
+  /** Must be called before the tabs are closed, which ends their sending. */
   async finish(): Promise<void> {
     this.#stopListening()
     await this.#turn
@@ -73,7 +73,7 @@ export class Recorder {
     this.#watchers.clear()
   }
 
-  /** One move after the other. Never rejects: a tab that can't be recorded is tried again when something happens in it. */
+  /** Moves to the active tab, in turn. Never rejects: a tab that fails is retried at its next event. */
   #follow(): Promise<void> {
     this.#turn = this.#turn.then(() => this.#move()).catch(() => {})
     return this.#turn
@@ -105,7 +105,7 @@ export class Recorder {
     this.#hand(() => maskJson(kept, this.#session.secrets.mask(), false))
   }
 
-  /** What the page still sends when a takeover has begun, without what happened after that. */
+  /** Removes events after the beginning of a takeover, which the page can still send. */
   #beforeTakeover(events: string): string {
     if (this.#session.status !== 'takeover') return events
     const all = JSON.parse(events) as { timestamp: number }[]
@@ -128,14 +128,14 @@ export class Recorder {
     })
   }
 
-  /** Pages are on this machine mostly, so that its time is theirs; the service's own clock may be another. */
+  /** Uses the machine's time like pages, which mostly run here; the service's own clock can differ. */
   #mark(tag: string, payload: object): void {
     const data = { tag, payload: maskWithin(payload, this.#session.secrets.mask()) }
     const events = JSON.stringify([{ type: 5, data, timestamp: Date.now() }])
     this.#hand(async () => events)
   }
 
-  /** In the order in which they came, however long it takes to mask some. */
+  /** Masks events, and passes them on in their original order. */
   #hand(mask: () => Promise<string>): void {
     this.#handing = this.#handing.then(mask).then(events => this.#give(events))
   }

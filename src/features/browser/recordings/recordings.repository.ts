@@ -33,7 +33,7 @@ interface Piece {
   now: string
 }
 
-/** False, and nothing is stored, if the recording has been deleted since its first piece: it does not come again. */
+/** Returns false and stores nothing if the recording was deleted after its first piece. */
 export async function insertPiece(
   database: Database,
   { sessionId: session_id, number, events, now }: Piece,
@@ -54,7 +54,7 @@ export async function insertPiece(
   return true
 }
 
-/** Those beyond this many bytes together, the oldest of which are too many; never this session's own. */
+/** Lists the oldest recordings over a total of this many bytes, without this session's. */
 export async function listSuperfluous(
   database: Database,
   maxBytes: number,
@@ -74,7 +74,7 @@ export async function listSuperfluous(
   return superfluous.map(({ session_id }) => session_id).filter(id => id !== sessionId)
 }
 
-/** Piece by piece, since megabytes at once would keep other requests waiting. */
+/** Deletes piece by piece, because megabytes at once would block other requests. */
 export async function deleteRecordings(database: Database, sessionIds: readonly string[]): Promise<void> {
   if (sessionIds.length === 0) return
   await database.deleteFrom('browser_recordings').where('session_id', 'in', sessionIds).execute()

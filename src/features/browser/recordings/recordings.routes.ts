@@ -7,7 +7,6 @@ import type { Recordings } from './recordings.service.ts'
 
 const sessionPath = Type.Object({ id: Type.String(), sessionId: Type.String() })
 
-/** The recording of a session, for programs. */
 export function registerRecordingRoutes(app: App, recordings: Recordings): void {
   app.route({
     method: 'GET',

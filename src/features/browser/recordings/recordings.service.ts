@@ -6,10 +6,10 @@ import { createPruneJob, pruneJob } from './prune-recordings.job.ts'
 import { Recorder } from './recorder.ts'
 import type { Recording } from './recordings.repository.ts'
 import { findPiece, findRecording } from './recordings.repository.ts'
-import type { RecordingLimits, StoringNeeds } from './storing.ts'
+import type { RecordingLimits, StoringDependencies } from './storing.ts'
 import { RecordingStore } from './storing.ts'
 
-/** An event of rrweb: a snapshot, a change, or a mark of ours (type 5, with `tag` and `payload` in its data). */
+/** An event of rrweb: a snapshot, a change, or a mark of the service (type 5 with `tag`, `payload`). */
 export interface RrwebEvent {
   type: number
   data: unknown
@@ -19,14 +19,14 @@ export interface RrwebEvent {
 
 const usualLimits: RecordingLimits = { ofSession: 20 * 1024 * 1024, ofAgent: 200 * 1024 * 1024 }
 const decompress = promisify(gunzip)
-/** Bytes of events that a piece may hold. */
+/** Max bytes of events in a piece. */
 const maxPiece = 64 * 1024 * 1024
 
-/** Watches and keeps the events of sessions. */
+/** Watches and stores the events of sessions. */
 export function createRecordings({
   limits = usualLimits,
-  ...needs
-}: Partial<StoringNeeds> & Omit<StoringNeeds, 'limits'>) {
+  ...dependencies
+}: Partial<StoringDependencies> & Omit<StoringDependencies, 'limits'>) {
   const recorders = new WeakMap<BrowserSession, Recorder>()
   const stores = new WeakMap<BrowserSession, RecordingStore>()
 
@@ -37,23 +37,23 @@ export function createRecordings({
   }
 
   return {
-    jobs: { [pruneJob]: createPruneJob(needs.clock) },
+    jobs: { [pruneJob]: createPruneJob(dependencies.clock) },
 
-    /** Keeps what happens in the session, from when this resolves until its end. */
+    /** Records the session from when this resolves until its end. */
     async record(agent: AgentHandle, session: BrowserSession): Promise<void> {
       let stop = () => {}
-      const store = new RecordingStore(agent, session.id, { ...needs, limits }, () => stop())
+      const store = new RecordingStore(agent, session.id, { ...dependencies, limits }, () => stop())
       stores.set(session, store)
       stop = await recorderOf(session).watch(store.take, true)
     },
 
-    /** Sends arrays of events as JSON, beginning with a snapshot, until the function that is returned is called. */
+    /** Sends arrays of events as JSON, first a snapshot, until the returned function is called. */
     watch(session: BrowserSession, send: (events: string) => void): () => void {
       const watching = recorderOf(session).watch(send)
       return () => void watching.then(stop => stop())
     },
 
-    /** To be called before the session closes its tabs. Never rejects. */
+    /** Must be called before the session closes its tabs. Never rejects. */
     async finish(session: BrowserSession): Promise<void> {
       await recorders.get(session)?.finish()
       await stores.get(session)?.flush()
@@ -63,11 +63,11 @@ export function createRecordings({
       return (await findRecording(db, sessionId)) !== undefined
     },
 
-    /** Undefined where nothing is recorded. */
+    /** Returns undefined without a recording. */
     find: ({ db }: AgentHandle, sessionId: string): Promise<Recording | undefined> =>
       findRecording(db, sessionId),
 
-    /** `{events, meta}` as JSON, of which one piece is in memory at a time. */
+    /** Yields `{events, meta}` as JSON, with one piece in memory at a time. */
     async *read({ db }: AgentHandle, sessionId: string, meta: Recording): AsyncGenerator<string> {
       yield '{"events":['
       for (let number = 0; ; number += 1) {

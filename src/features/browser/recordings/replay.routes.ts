@@ -19,8 +19,8 @@ interface Dependencies {
 }
 
 /**
- * The recorded page is shown in a frame that inherits this: nothing of it loads, runs, or leads elsewhere. Its styles are
- * within the recording.
+ * The frame with the recorded page inherits this policy: nothing in it loads, runs, or leads elsewhere. Its
+ * styles are within the recording.
  */
 const policy = [
   "default-src 'none'",
@@ -38,7 +38,7 @@ const config = { area: 'generic', access: 'open', limit: 'browser' } as const
 const sessionPath = Type.Object({ sessionId: Type.String() })
 const token = Type.Object({ token: Type.Optional(Type.String()) })
 
-/** The page that replays the recording of a session. Anyone with a link may open it. */
+/** Serves the page that replays the recording of a session. Anyone with a link may open it. */
 export function registerReplay(app: App, { recordings, links, agentDatabases }: Dependencies): void {
   const page = readFileSync(pageFile('replay.html'), 'utf8')
   registerPageAssets(app, 'replay', {

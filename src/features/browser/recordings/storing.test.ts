@@ -16,8 +16,8 @@ it('a recording that is deleted while it is made leaves nothing behind and does 
   const { transact, clock, log, agentDatabases } = app.service.infrastructure
   const limits = { ofSession: 1_000_000, ofAgent: 1_000_000 }
   const left = await agentDatabases.use('default', async agent => {
-    const needs = { transact, clock, log, limits }
-    const store = new RecordingStore(agent, 'default.evicted', needs, () => {})
+    const dependencies = { transact, clock, log, limits }
+    const store = new RecordingStore(agent, 'default.evicted', dependencies, () => {})
     const keep = async (text: string) => {
       store.take(JSON.stringify([{ type: 5, data: text, timestamp: 1 }]))
       await store.flush()

@@ -8,13 +8,13 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { keptMs, pruneJob } from './prune-recordings.job.ts'
 import { deleteRecordings, insertPiece, listSuperfluous } from './recordings.repository.ts'
 
-/** Bytes as they are stored. */
+/** Max stored bytes. */
 export interface RecordingLimits {
   ofSession: number
   ofAgent: number
 }
 
-export interface StoringNeeds {
+export interface StoringDependencies {
   transact: Transact
   clock: Clock
   log: Log
@@ -22,19 +22,19 @@ export interface StoringNeeds {
 }
 
 const compress = promisify(gzip)
-/** Characters of events that are stored at once, and milliseconds that fewer may wait. */
+/** Characters of events stored at once, and max wait of fewer (ms). */
 const pieceCharacters = 256 * 1024
 const pieceMs = 2000
-/** Characters that may wait while the database is slow. */
+/** Max characters that wait while the database is slow. */
 const maxWaiting = 12_000_000
-/** Characters of all events together: repetitions take few bytes, but a viewer that replays them needs room for all. */
+/** Max characters of all events: repetitions compress well, but a viewer needs room for all. */
 const maxCharacters = 400_000_000
 
-/** Keeps the events of one session, in pieces. */
+/** Stores the events of one session in pieces. */
 export class RecordingStore {
   readonly #agent: AgentHandle
   readonly #sessionId: string
-  readonly #needs: StoringNeeds
+  readonly #dependencies: StoringDependencies
   readonly #onFull: () => void
   #waiting: string[] = []
   #characters = 0
@@ -45,11 +45,11 @@ export class RecordingStore {
   #timer: NodeJS.Timeout | undefined
   #turn: Promise<void> = Promise.resolve()
 
-  /** @param onFull called when it takes no more. */
-  constructor(agent: AgentHandle, sessionId: string, needs: StoringNeeds, onFull: () => void) {
+  /** @param onFull called when the store takes no more events. */
+  constructor(agent: AgentHandle, sessionId: string, dependencies: StoringDependencies, onFull: () => void) {
     this.#agent = agent
     this.#sessionId = sessionId
-    this.#needs = needs
+    this.#dependencies = dependencies
     this.#onFull = onFull
   }
 
@@ -65,7 +65,7 @@ export class RecordingStore {
     else this.#timer ??= setTimeout(() => void this.flush(), pieceMs).unref()
   }
 
-  /** Stores what waits. Never rejects: what could not be stored is stored with the next piece. */
+  /** Stores waiting events. Never rejects: events that could not be stored wait for the next piece. */
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -73,7 +73,7 @@ export class RecordingStore {
       .then(() => this.#store())
       .catch(error => {
         const about = { err: error, agentId: this.#agent.agentId }
-        this.#needs.log.warn(about, 'a part of a browser recording could not be stored yet')
+        this.#dependencies.log.warn(about, 'a part of a browser recording could not be stored yet')
       })
     return this.#turn
   }
@@ -94,14 +94,14 @@ export class RecordingStore {
   }
 
   async #insert(piece: Buffer): Promise<void> {
-    const { limits } = this.#needs
+    const { limits } = this.#dependencies
     if (this.#size + piece.length <= limits.ofSession || this.#isFull) return await this.#write(piece)
     this.#fill(`It may take ${limits.ofSession} bytes at most.`)
     await this.#store()
   }
 
   async #write(events: Buffer): Promise<void> {
-    const { transact, clock, limits } = this.#needs
+    const { transact, clock, limits } = this.#dependencies
     const sessionId = this.#sessionId
     const number = this.#number
     const now = timestamp(clock)
@@ -129,7 +129,7 @@ export class RecordingStore {
     if (removed > 0) await this.#agent.shrink()
   }
 
-  /** Takes no more, and says so at the end. */
+  /** Takes no more events, and ends with a mark of the reason. */
   #fill(reason: string): void {
     const data = { tag: 'recording_stopped', payload: { reason } }
     this.#waiting = [JSON.stringify({ type: 5, data, timestamp: Date.now() })]

@@ -7,10 +7,10 @@ import type { Tab } from '../sessions/browser-session.ts'
 import { PageRecorder } from './in-page.ts'
 import { SilentChanges } from './in-page-silent.ts'
 
-/** A world of the page's documents with objects of its own: the page neither sees nor reaches what is in it. */
+/** An isolated world of the page's documents: the page has no access to its objects. */
 const worldName = 'recording'
 const binding = 'sendEvents'
-/** Milliseconds that a page may take to begin or end; one that hangs does not answer. */
+/** Max time in which a page starts or ends its recorder (ms); one that hangs does not answer. */
 const answersWithinMs = 5000
 
 const options = {
@@ -20,7 +20,7 @@ const options = {
     sampling: { mousemove: 100 },
     slimDOMOptions: 'all',
   },
-  // The library marks those that were for passwords once.
+  // The library marks fields that once were for passwords.
   secretFields: `${secretFields}, [data-rr-is-password]`,
   hiddenValue,
   batchMs: 250,
@@ -30,12 +30,12 @@ const options = {
   lookMs: { usual: 2, last: 100 },
 }
 
-/** Characters of one message, in which each may take six bytes. */
+/** Max characters of one message; each can take six bytes. */
 const maxPart = 2_000_000
 
 let source: Promise<string> | undefined
 
-/** Only the page itself records: it reads the frames that are of its origin, and no others. */
+/** Only the main document records: it reads the frames of its origin, and no others. */
 async function readSource(): Promise<string> {
   const library = await readFile(new URL('rrweb.umd.min.cjs', import.meta.resolve('rrweb')), 'utf8')
   const send = `(${sendInParts})(${binding}, ${maxPart})`
@@ -43,7 +43,7 @@ async function readSource(): Promise<string> {
   return `if (window === top) {\nglobalThis.recorder?.stop();\n${library};\nglobalThis.recorder = ${start}\n}`
 }
 
-/** Runs within pages. Parts begin with whether they are the first and the last of a text. */
+/** Runs within pages. Each part begins with two flags: the first and the last part of a text. */
 function sendInParts(send: (part: string) => void, longest: number) {
   return (text: string) => {
     for (let at = 0; at < text.length; at += longest)
@@ -56,7 +56,7 @@ export class TabRecorder {
   readonly tab: Tab
   readonly #send: (events: string) => void
   #script: string | undefined
-  /** The parts of a text so far. */
+  /** The text from the parts so far. */
   #begun = ''
 
   constructor(tab: Tab, send: (events: string) => void) {
@@ -81,12 +81,12 @@ export class TabRecorder {
     await inTime(keep)
   }
 
-  /** Has the page send a new snapshot. */
+  /** Requests a new snapshot of the page. */
   async snapshot(): Promise<void> {
     await inTime(this.#run('globalThis.recorder?.snapshot()'))
   }
 
-  /** After the page has sent what it has. Never rejects. */
+  /** Ends after the page has sent its pending events. Never rejects. */
   async finish(): Promise<void> {
     const { cdp } = this.tab
     const identifier = this.#script

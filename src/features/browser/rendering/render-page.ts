@@ -9,18 +9,18 @@ import type { Browsers, UsedBrowser } from '../chromium/browsers.ts'
 import { read } from '../in-page/read.ts'
 import { BrowserSession } from '../sessions/browser-session.ts'
 import { usualUserAgent } from '../sessions/user-agent.ts'
-import { untilSettled, watchTraffic } from './until-settled.ts'
+import { waitForIdlePage, watchTraffic } from './wait-for-idle-page.ts'
 
 export interface RenderedPage {
-  /** After redirects, also those by scripts. */
+  /** The address after redirects, also those by scripts. */
   url: string
   html: string
-  /** What it shows in the place of its content, since its scripts wrote no more in time; null if it has that. */
+  /** The reason that the page shows no content, because its scripts were too slow; null if it has content. */
   placeholder: string | null
 }
 
 /**
- * The page once its scripts have written it, in a context of its own without cookies.
+ * Returns a page once its scripts have written it, in a context of its own without cookies.
  * @throws AppError OUTBOUND_REFUSED, BROWSER_FAILED, BROWSER_UNAVAILABLE or ACTION_TIMEOUT.
  */
 export type RenderPage = (
@@ -35,11 +35,11 @@ interface Dependencies {
   clock: Clock
 }
 
-/** Pages that are rendered at a time, and of one agent: most of the time they wait. */
+/** Max pages rendered at a time, and those of one agent; a page mostly waits. */
 const places = { all: 4, ofAgent: 2 }
-/** Milliseconds: a page that opens just in time may take ten seconds more to settle. */
+/** Time limits (ms). A page that opens just in time can take ten seconds more to settle. */
 const limits = { opened: 20_000, page: 32_000 }
-/** Bytes of a page, more than a crawl takes; a longer one is cut. */
+/** Max bytes of a page, more than a crawl takes; a longer one is cut. */
 const maxHtml = 6 * 1024 * 1024
 const unneeded = new Set(['image', 'font', 'media'])
 
@@ -53,7 +53,7 @@ export function createPageRenderer({ browsers, connect, clock }: Dependencies): 
     signal: AbortSignal,
   ) {
     const proxy = await createForwardProxy({ connect, owner: agentId, reachedAs })
-    // Sites shall know whose visit it is.
+    // Sites can see that agentstead visits them.
     const userAgent = `${usualUserAgent(browser.version())} agentstead`
     const about = {
       id: '',
@@ -97,7 +97,7 @@ async function render(session: BrowserSession, url: string, clock: Clock): Promi
   try {
     const answer = await page.goto(url, { waitUntil: 'domcontentloaded', timeout: limits.opened })
     const sent = await answer?.text().catch(() => undefined)
-    placeholder = await untilSettled(page, { sent, traffic, clock })
+    placeholder = await waitForIdlePage(page, { sent, traffic, clock })
   } catch (error) {
     throw reasonOf(session, url) ?? error
   }

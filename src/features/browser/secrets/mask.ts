@@ -2,15 +2,15 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises'
 
 export const hiddenValue = '********'
 
-/** Shorter values than this stand in too many words to be replaced within them. */
+/** Values shorter than this are in too many words to be replaced within them. */
 const distinctive = 4
-/** Characters that are looked at in one turn of the event loop. */
+/** Max characters searched in one turn of the event loop. */
 const portion = 64 * 1024
 
-/** Replaces values in texts wherever they stand, also as addresses write them. */
+/** Replaces values anywhere in texts, also in the encoding of addresses. */
 export interface Mask {
   (text: string): string
-  /** The same for a long text, in portions. */
+  /** Masks a long text in batches. */
   long(text: string): Promise<string>
 }
 
@@ -62,8 +62,9 @@ interface Found {
 }
 
 /**
- * Finds all places of any of the values, by the algorithm of Aho and Corasick: in linear time, since pages choose both the values
- * and the texts, while a regular expression compares almost all of each value at each place of some texts. Yields after portions.
+ * Finds all places of any of the values, by the algorithm of Aho and Corasick: in linear time, because pages
+ * choose both values and texts, and a regular expression compares almost all of each value at each place of
+ * some texts. Yields after batches.
  */
 function createSearch(values: readonly string[]) {
   const next = new Map<number, number>()
@@ -120,7 +121,7 @@ function spellings(value: string): string[] {
   return [value, encoded, encoded.replaceAll('%20', '+'), JSON.stringify(value).slice(1, -1)]
 }
 
-/** Every text within the value, keys included, masked. */
+/** Masks every text within the value, including keys. */
 export function maskWithin(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === 'string') return mask(value)
   if (Array.isArray(value)) return value.map(inner => maskWithin(inner, mask))
@@ -130,7 +131,7 @@ export function maskWithin(value: unknown, mask: (text: string) => string): unkn
   )
 }
 
-/** The same for JSON, in portions. @param names whether those of fields are masked, too */
+/** Masks JSON in batches. @param names true if the names of fields are masked, too */
 export async function maskJson(json: string, mask: Mask, names: boolean): Promise<string> {
   if ((await mask.long(json)) === json) return json
   const masked: string[] = []

@@ -1,4 +1,4 @@
-/** The contents of these appear nowhere: passwords, one-time codes, and the data of payment cards. */
+/** Selects fields whose contents are never shown: passwords, one-time codes, and data of payment cards. */
 export const secretFields = [
   'input[type=password i]',
   'input[autocomplete$="-password" i]',

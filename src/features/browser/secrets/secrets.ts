@@ -4,21 +4,21 @@ import type { Mask } from './mask.ts'
 import { createMask } from './mask.ts'
 import { secretFields } from './secret-fields.ts'
 
-/** `together` are characters of all values. */
+/** `together` limits the characters of all values. */
 const most = { values: 200, characters: 1000, together: 20_000, frames: 200 }
-/** Characters that are too few to be taken for what was typed. */
+/** Fewer characters than this are not treated as typed text. */
 const tooFew = 3
-/** Milliseconds in which a page that does not hang answers. */
+/** Max time in which a responsive page answers (ms). */
 const answersWithinMs = 600
 
-/** What stands, or stood, in the fields of a session for passwords, codes and cards: nothing that is told of it holds these. */
+/** The contents of a session's secret fields: no report of the session contains them. */
 export class Secrets {
   readonly #values = new Set<string>()
   #mask: Mask | undefined
-  /** What is being typed while nobody else may see it, until something else is done. */
+  /** The text being typed while only the person can see it, until another action. */
   #typing = ''
 
-  /** The newest are kept. */
+  /** Keeps values; above the limits, the oldest are dropped. */
   keep(values: readonly string[]): void {
     for (const value of values) {
       if (!this.#values.delete(value)) this.#mask = undefined
@@ -32,21 +32,21 @@ export class Secrets {
     }
   }
 
-  /** Text that a person types while nobody else may see it, wherever it goes; a step back where it is undefined. */
+  /** Notes text that a person types while only they can see it; undefined deletes one character. */
   type(text: string | undefined): void {
     this.#typing = text === undefined ? this.#typing.slice(0, -1) : this.#typing + text
     this.#mask = undefined
   }
 
-  /** What is typed next is something else. */
+  /** Ends the current text; the next typed text is another value. */
   endTyping(): void {
     if (this.#typing.length >= tooFew) this.keep([this.#typing])
     this.#typing = ''
   }
 
   /**
-   * Keeps what stands in the page now, its frames included. Never rejects; a page that hangs does not answer.
-   * @param changed whether what was written into any other field is kept, too
+   * Keeps the field contents of the page and its frames. Never rejects; a page that hangs does not answer.
+   * @param changed true if text written into any other field is kept, too
    */
   async read(page: Page, changed = false): Promise<void> {
     const limits = { selector: secretFields, changed, ...most }
@@ -55,7 +55,7 @@ export class Secrets {
     this.keep((await Promise.all(reading)).flat())
   }
 
-  /** Replaces them in texts. */
+  /** Returns a mask that replaces the values in texts. */
   mask(): Mask {
     const typing = this.#typing.length < tooFew ? [] : [this.#typing]
     this.#mask ??= createMask([...this.#values, ...typing])

@@ -22,12 +22,12 @@ import type { Takeover } from './takeover.ts'
 import { TurnQueue } from './turn-queue.ts'
 import { alignBrands } from './user-agent.ts'
 
-/** What a context takes of `storageState`. */
+/** A context's `storageState` as an object. */
 export type StorageState = NonNullable<
   Exclude<NonNullable<Parameters<Browser['newContext']>[0]>['storageState'], string>
 >
 
-/** What acts on a session. @throws AppError NOT_FOUND if there is none, CONFLICT if it has ended */
+/** Returns the session for actions. @throws AppError NOT_FOUND if there is none, CONFLICT if it has ended */
 export type OpenSession = (agent: AgentHandle, id: string) => Promise<BrowserSession>
 
 interface Options {
@@ -38,59 +38,59 @@ interface Options {
   viewport: Viewport
   userAgent: string
   storageState: StorageState | undefined
-  /** Whoever lets pages download has to see to how much; they may unless it is false. */
+  /** Defaults to true; a caller that permits downloads must limit their size. */
   acceptDownloads?: boolean
   clock: Clock
 }
 
-/** One tab. Whoever needs its DevTools protocol uses this connection of it, and opens none. */
+/** One tab. Use its `cdp` for the DevTools protocol; do not open another connection. */
 export interface Tab extends Facts {
   /** Its target id in the DevTools protocol. */
   pageId: string
   page: Page
   cdp: CDPSession
-  /** Whether its process died. */
+  /** True if its process died. */
   hasCrashed: boolean
 }
 
-/** Tabs of a session; a page can open any number, as fast as it likes. */
+/** Max tabs of a session; a page can open any number, at any speed. */
 const maxTabs = 50
-/** Milliseconds that a page which no longer answers may take to close. */
+/** Max time to close a page that no longer answers (ms). */
 const closeMs = 3000
-/** Milliseconds in which what was under way fails by itself once the session can't go on. */
+/** Time in which running work fails by itself once the session can't continue (ms). */
 const failsWithinMs = 1000
-/** Milliseconds in which a page that does not hang gives its title and icon. */
+/** Max time in which a responsive page reports its title and icon (ms). */
 const factsMs = 2000
-/** Characters of a line of a console, or of what a dialog says. */
+/** Max characters of a console line, or of a dialog's message. */
 const maxLine = 4096
-/** Characters of an address. */
+/** Max characters of an address. */
 const maxAddress = 2000
 
 /**
- * An isolated context of a browser with its tabs, of which one is active: the last that was opened, unless that was closed
- * or another one activated. There always is one while the session is open.
+ * An isolated context of a browser with its tabs. One is active: the last opened, unless it was closed or
+ * another one activated. An open session always has an active tab.
  */
 export class BrowserSession {
   readonly id: string
   readonly agentId: string
   readonly context: BrowserContext
   readonly hidden: HiddenPages
-  /** Whether its browser is on another machine, whose files can't be read here. */
+  /** True if its browser is on another machine, whose files can't be read here. */
   readonly isRemote: boolean
   readonly events = new EventEmitter<SessionEvents>()
   readonly secrets = new Secrets()
-  /** What was typed while watchers saw no picture: nothing that they are sent holds it. */
+  /** Text typed while watchers saw no picture: no message to them contains it. */
   readonly typed = new Secrets()
-  /** How dialogs are answered: unless somebody else does so, alerts are accepted and all others dismissed. */
+  /** Answers dialogs; by default, alerts are accepted and all others dismissed. */
   answerDialog: (dialog: Dialog) => Promise<void> = answerAsUsual
-  /** The person who drives, and who answers dialogs meanwhile. */
+  /** The takeover, whose person drives and answers dialogs. */
   takeover: Takeover | undefined
-  /** What it has copied last by keys. */
+  /** The text that it has copied last by keys. */
   copied = ''
   /** Milliseconds since the epoch. */
   lastActivity: number
   status: SessionStatus = 'active'
-  /** Why it could not go on; undefined for one that is open, or was closed. */
+  /** The reason that the session failed; undefined if it is open, or was closed. */
   failure: string | undefined
   readonly #connection: DevToolsConnection | undefined
   #unwatch: (() => void) | undefined
@@ -109,7 +109,7 @@ export class BrowserSession {
     this.id = id
     this.agentId = agentId
     this.context = context
-    // Only a proxy for those needs credentials.
+    // Only the proxy of a remote browser needs credentials.
     this.isRemote = proxy.credentials !== undefined
     this.#proxy = proxy
     this.#clock = clock
@@ -119,11 +119,11 @@ export class BrowserSession {
     this.events.setMaxListeners(0)
     this.hidden = new HiddenPages(context)
     context.on('page', async page => (await this.hidden.has(page)) || this.#adopt(page))
-    // The browser ended, or crashed: whoever closes a session says so before.
+    // The browser ended or crashed; a closed session has ended before.
     context.on('close', () => this.end('error', this.#connection?.failure ?? unexpected))
   }
 
-  /** With one empty tab. */
+  /** Opens a session with one empty tab. */
   static async open(options: Options): Promise<BrowserSession> {
     const { browser, proxy, viewport, userAgent, storageState, acceptDownloads = true } = options
     await prepareReading()
@@ -150,22 +150,22 @@ export class BrowserSession {
     return session
   }
 
-  /** In the order in which they were opened. */
+  /** The tabs in the order of their opening. */
   get tabs(): readonly Tab[] {
     return [...this.#tabs.values()]
   }
 
-  /** The tab that acts without naming one act on; undefined for a moment between two, and after the end. */
+  /** The default tab for actions; undefined for a moment between two, and after the end. */
   get activeTab(): Tab | undefined {
     return this.#active
   }
 
-  /** The page of the active tab, which is opened if there is none. */
+  /** Returns the page of the active tab, which is opened if there is none. */
   async page(): Promise<Page> {
     return (await this.tab()).page
   }
 
-  /** The active tab, which is opened if there is none. */
+  /** Returns the active tab, which is opened if there is none. */
   async tab(): Promise<Tab> {
     if (this.#active !== undefined) return this.#active
     this.#opening ??= this.openTab().finally(() => {
@@ -194,10 +194,10 @@ export class BrowserSession {
     return await this.openTab()
   }
 
-  /** Does one thing after the other, since a page can't be shared, and counts as use of the session. */
+  /** Runs work in turn, because a page can't be shared. Counts as use of the session. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     this.touch()
-    // No work outlives the session, and none of it fails for another reason than the session.
+    // All work ends with the session, and then fails with the session's failure.
     const turn = this.#turns.run(work).catch(error => {
       throw this.failure === undefined
         ? error
@@ -206,30 +206,30 @@ export class BrowserSession {
     return turn.finally(() => this.touch())
   }
 
-  /** Postpones the end of the session that comes when nobody uses it. */
+  /** Postpones the end of an idle session. */
   touch(): void {
     this.lastActivity = this.#clock.now()
   }
 
-  /** A tab as watchers see it; a page may give itself an address of megabytes. */
+  /** Describes a tab for watchers; a page can have an address of megabytes. */
   describe({ pageId, page, title, favicon }: Tab) {
     const url = this.#shown(page.url(), maxAddress)
     return { pageId, url, title: this.#shown(title), favicon: this.#shown(favicon) }
   }
 
-  /** Keeps from watchers what a person has typed into any field of the tabs; never rejects. */
+  /** Hides text that a person has typed into any field of the tabs from watchers; never rejects. */
   async readTyped(): Promise<void> {
     this.typed.endTyping()
     const pages = this.tabs.map(({ page }) => page)
     await Promise.all(pages.flatMap(page => [this.secrets.read(page), this.typed.read(page, true)]))
   }
 
-  /** Why the guard gave no connection to the host of this address, at the last attempt; undefined if it gave one. */
+  /** Returns the reason that the guard last refused this address's host; undefined after a success. */
   unreachable(address: string): Unreachable | undefined {
     return this.#proxy.unreachable(URL.parse(address)?.host ?? '')
   }
 
-  /** Says how the session ended, once; of an error also why. */
+  /** Reports the end of the session once, with the reason of an error. */
   end(status: 'closed' | 'error', failure?: string): void {
     if (!isOpen(this.status)) return
     this.status = status
@@ -241,13 +241,13 @@ export class BrowserSession {
     this.events.emit('ended', { status })
   }
 
-  /** Ends it since it can't go on, for the reason in the sentence, which callers get, and its pages with it. Never rejects. */
+  /** Fails the session with a sentence for callers, and closes its pages. Never rejects. */
   async endWith(sentence: string): Promise<void> {
     this.end('error', sentence)
     await this.close()
   }
 
-  /** Closes all tabs, and every connection of theirs. Never rejects. */
+  /** Closes all tabs and their connections. Never rejects. */
   close(): Promise<void> {
     this.end('closed')
     this.#closing ??= this.#close()
@@ -261,7 +261,7 @@ export class BrowserSession {
     await this.#proxy.close()
   }
 
-  /** Once for each page, whoever opened it; undefined if it was closed meanwhile, or is one too many. */
+  /** Adopts each page once; undefined if it was closed meanwhile, or exceeds the limit. */
   #adopt(page: Page): Promise<Tab | undefined> {
     const known = this.#adoptions.get(page)
     if (known !== undefined) return known
@@ -305,7 +305,7 @@ export class BrowserSession {
     page.on('dialog', dialog => {
       const message = this.#shown(dialog.message(), maxLine)
       this.events.emit('dialog', { pageId: pageId(), kind: dialog.type(), message })
-      // A dialog that was answered by another, or whose page is gone, needs no answer. Persons answer those of tabs that they see.
+      // A dialog needs no answer after another, or without its page. A person answers those of visible tabs.
       const taken = this.#tabs.has(page) ? this.takeover : undefined
       const answered = taken?.answerDialog(pageId(), dialog) ?? this.answerDialog(dialog)
       answered.catch(() => {})
@@ -331,13 +331,13 @@ export class BrowserSession {
     page.on('close', () => this.#forget(page))
   }
 
-  /** A page's words for watchers: without what is secret or was hidden, cut to so many characters. */
+  /** Returns a page's text for watchers: without secret or hidden text, cut to the max characters. */
   #shown(text: string, characters = text.length): string {
     const masked = this.typed.mask()(this.secrets.mask()(text.slice(0, 2 * characters)))
     return masked.slice(0, characters).toWellFormed()
   }
 
-  /** Facts that a page repeats without loading anything are no news. */
+  /** Facts that a page repeats without loading anything are not reported. */
   #readFacts(page: Page, hasLoaded: boolean): void {
     const report = (facts: Facts) => {
       const tab = this.#tabs.get(page)
@@ -356,7 +356,7 @@ export class BrowserSession {
     // A tab has no address before it has opened one.
     if (url === '' || isOpenable(url) || url.startsWith('chrome-error:')) {
       this.events.emit('page.navigated', { pageId, url, title: '' })
-      // An application that only writes another address has the title that it had, and loads nothing.
+      // An application that only changes its address keeps its title, and loads nothing.
       this.#readFacts(page, false)
       return
     }
@@ -387,7 +387,7 @@ export class BrowserSession {
 
 const unexpected = 'The browser of this session ended unexpectedly.'
 
-/** What would go around the proxy in a browser that was started without our switches; runs in pages. */
+/** Removes interfaces that bypass the proxy in a browser started with other switches; runs in pages. */
 const removeUnproxied =
   'for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete globalThis[name]'
 

@@ -1,36 +1,36 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { read } from '../in-page/read.ts'
 
-/** What a session is to the clipboard. */
+/** The parts of a session that the clipboard uses. */
 interface ClipboardUser {
   context: BrowserContext
   events: { once(name: 'ended', listener: () => void): unknown }
-  /** What it has copied last by keys. */
+  /** The text that it has copied last by keys. */
   copied: string
   endWith(sentence: string): Promise<void>
 }
 
-/** Characters that a session can copy by keys, and milliseconds in which a page that does not hang tells what is selected. */
+/** Max characters that a session can copy by keys, and max wait for the selected text (ms). */
 const maxCopied = 100_000
 const answersWithinMs = 2000
 
 /** The clipboard of a browser, which all of its sessions share. */
 interface Clipboard {
   open: Set<ClipboardUser>
-  /** Whether one that has ended may have written to it. */
+  /** True if an ended session might have written to it. */
   isLeftOver: boolean
 }
 const clipboards = new WeakMap<Browser, Clipboard>()
 
 export type ClipboardUse = 'copy' | 'paste'
 
-/** Which use is made of the clipboard by a key that is pressed with any other; its name may be that of its place, such as KeyV. */
+/** Returns the clipboard use of a key in a combination; the key can be named by its place, such as KeyV. */
 export function clipboardUseOf(key: string): ClipboardUse | undefined {
   if (/^(?:(?:key)?v|insert|numpad0)$/i.test(key)) return 'paste'
   return /^(?:key)?[cx]$/i.test(key) ? 'copy' : undefined
 }
 
-/** To be called for each session that opens. */
+/** Must be called for each session that opens. */
 export function shareClipboard(browser: Browser, session: ClipboardUser): void {
   const clipboard = clipboards.get(browser) ?? { open: new Set(), isLeftOver: false }
   clipboards.set(browser, clipboard)
@@ -41,7 +41,7 @@ export function shareClipboard(browser: Browser, session: ClipboardUser): void {
   })
 }
 
-/** To be called before such a key is pressed. Ends the session where it could paste what another has copied. */
+/** Must be called before such a key is pressed. Ends a session that could paste another's text. */
 export async function prepareClipboard(session: ClipboardUser, page: Page, use: ClipboardUse): Promise<void> {
   if (use === 'copy') {
     const selected = await read(page, 'selection', maxCopied, answersWithinMs).catch(() => '')
@@ -51,7 +51,7 @@ export async function prepareClipboard(session: ClipboardUser, page: Page, use: 
   await giveBack(session).catch(async () => await session.endWith('Its clipboard could not be kept apart.'))
 }
 
-/** Puts back what the session itself has copied, where another may have written since. */
+/** Restores the session's own copied text if another session might have written since. */
 async function giveBack(session: ClipboardUser): Promise<void> {
   const browser = session.context.browser()
   const clipboard = browser && clipboards.get(browser)

@@ -8,7 +8,7 @@ import { endSession, renewSession } from './sessions.repository.ts'
 
 interface Dependencies {
   leaseMs: number
-  /** Has what is recorded of the session stored; never rejects. */
+  /** Stores the pending recording of the session; never rejects. */
   finishRecording(session: BrowserSession): Promise<void>
   clock: Clock
   log: Log
@@ -17,47 +17,47 @@ interface Dependencies {
 /** The copy of a profile that a session works on. */
 export interface ProfileCopy {
   name: string
-  /** Writes what the session has changed back into the profile. */
+  /** Writes the session's changes back into the profile. */
   save(session: BrowserSession): Promise<void>
 }
 
-/** A session that lives in this process. */
+/** A session of this process. */
 export interface HeldSession {
   session: BrowserSession
-  /** Its own, which is released when it has ended. */
+  /** The session's own handle, released at its end. */
   agent: AgentHandle
   profile: ProfileCopy | undefined
-  /** Lets go of the browser. */
+  /** Releases the browser. */
   release(): void
 }
 
 interface Entry extends HeldSession {
   renewedAt: number
-  /** What others know of it: when it was last used, and its status. */
+  /** The stored state that other processes read: last use and status. */
   savedActivity: number
   savedStatus: SessionStatus
   savedAt: number
-  /** The last saving of its profile, which may still be under way. */
+  /** The last save of its profile, which might still run. */
   saving: Promise<void>
   ending?: Promise<void>
 }
 
-/** Milliseconds after which a session that nobody uses ends. */
+/** Time without use after which a session ends (ms). */
 const idleMs = 10 * 60_000
-/** Milliseconds between two savings of a profile. */
+/** Interval between two saves of a profile (ms). */
 const saveEveryMs = 5 * 60_000
-/** How often to look what is due, in milliseconds. */
+/** Interval between checks for due work (ms). */
 const lookEveryMs = 1000
-/** Sessions whose failures are known after their end. */
+/** Max ended sessions whose failures are remembered. */
 const keptFailures = 1000
-/** Milliseconds that saving a profile may take. */
+/** Max time to save a profile (ms). */
 const saveMs = 10_000
 
 export type HeldSessions = ReturnType<typeof createHeldSessions>
 
-/** The sessions of this process: ended when nobody uses them, and known to others as long as they live. */
-export function createHeldSessions(needs: Dependencies) {
-  const { clock, log } = needs
+/** Holds the sessions of this process: ends idle ones, and renews the others in the database. */
+export function createHeldSessions(dependencies: Dependencies) {
+  const { clock, log } = dependencies
   const entries = new Map<string, Entry>()
   const failures = createFailures(log)
   let looking: NodeJS.Timeout | undefined
@@ -65,12 +65,12 @@ export function createHeldSessions(needs: Dependencies) {
   async function finish(entry: Entry): Promise<void> {
     const { session, agent } = entry
     failures.note(session)
-    if (session.status !== 'error' && !agent.signal.aborted) await save(entry, needs)
-    await needs.finishRecording(session)
+    if (session.status !== 'error' && !agent.signal.aborted) await save(entry, dependencies)
+    await dependencies.finishRecording(session)
     await session.close()
     entries.delete(session.id)
     const ended = { status: session.status, last_activity: new Date(session.lastActivity).toISOString() }
-    // The database of an agent that is being deleted goes with it.
+    // The database of a deleted agent is deleted, too.
     if (!agent.signal.aborted)
       await endSession(agent.db, session.id, ended).catch(error =>
         log.warn({ err: error, agentId: agent.agentId }, 'the end of a browser session could not be stored'),
@@ -81,7 +81,7 @@ export function createHeldSessions(needs: Dependencies) {
   }
 
   function end(entry: Entry): Promise<void> {
-    // Its end may be requested once more while it begins.
+    // Another request might end it while this one begins.
     entry.ending ??= Promise.resolve(entry).then(finish)
     return entry.ending
   }
@@ -90,10 +90,10 @@ export function createHeldSessions(needs: Dependencies) {
     const now = clock.now()
     for (const entry of entries.values()) {
       if (entry.ending !== undefined) continue
-      // A person may read for longer than an agent thinks.
+      // A person can read for longer than an agent thinks.
       const isIdle = entry.session.takeover === undefined && now - entry.session.lastActivity >= idleMs
       if (isIdle) void end(entry)
-      else keepUp(entry, needs, now)
+      else keepUp(entry, dependencies, now)
     }
   }
 
@@ -114,33 +114,33 @@ export function createHeldSessions(needs: Dependencies) {
         if (status === 'error') void end(entry)
       })
       agent.signal.addEventListener('abort', () => void end(entry), { once: true })
-      // While it was opened, its browser may have crashed, or its agent been deleted.
+      // While it was opened, its browser might have crashed, or its agent been deleted.
       if (!isOpen(session.status) || agent.signal.aborted) void end(entry)
       looking ??= setInterval(look, lookEveryMs).unref()
     },
 
-    /** Undefined for one that has ended, of another agent, or of another process. */
+    /** Returns undefined for a session that has ended, or is another agent's or process's. */
     find(agentId: string, id: string): BrowserSession | undefined {
       const entry = entries.get(id)
       return entry?.session.agentId === agentId && entry.ending === undefined ? entry.session : undefined
     },
 
-    /** Stores what has changed since the sessions of the agent were renewed. */
+    /** Stores changes of the agent's sessions after their last renewal. */
     async renewAll(agentId: string): Promise<void> {
       for (const entry of entries.values())
         if (entry.session.agentId === agentId && entry.ending === undefined && hasChanged(entry))
-          await renew(entry, needs)
+          await renew(entry, dependencies)
     },
 
     failureOf: failures.of,
 
-    /** Ends a session, if it is there; resolves once that is done. */
+    /** Ends a session, if it exists; resolves after its end. */
     async end(id: string): Promise<void> {
       const entry = entries.get(id)
       if (entry !== undefined) await end(entry)
     },
 
-    /** Waits for the end of a session that is ending, for no other. */
+    /** Waits only for a session that is ending. */
     ended: async (id: string): Promise<void> => entries.get(id)?.ending,
 
     async close(): Promise<void> {
@@ -150,7 +150,7 @@ export function createHeldSessions(needs: Dependencies) {
   }
 }
 
-/** Why sessions of this process could not go on, for a while after their end. */
+/** Remembers failures of this process's sessions for a while after their end. */
 function createFailures(log: Log) {
   const failures = new Map<string, string>()
   return {
@@ -169,24 +169,27 @@ function hasChanged({ session, savedActivity, savedStatus }: Entry): boolean {
   return session.lastActivity !== savedActivity || session.status !== savedStatus
 }
 
-/** Waits for nothing: a database that is slow, or gone, must not keep other sessions open. */
-function keepUp(entry: Entry, needs: Dependencies, now: number): void {
-  if (now - entry.renewedAt >= needs.leaseMs / 3)
-    renew(entry, needs).catch(error =>
-      needs.log.warn({ err: error, agentId: entry.agent.agentId }, 'a browser session could not be renewed'),
+/** Waits for nothing: a slow or missing database must not keep other sessions open. */
+function keepUp(entry: Entry, dependencies: Dependencies, now: number): void {
+  if (now - entry.renewedAt >= dependencies.leaseMs / 3)
+    renew(entry, dependencies).catch(error =>
+      dependencies.log.warn(
+        { err: error, agentId: entry.agent.agentId },
+        'a browser session could not be renewed',
+      ),
     )
   if (now - entry.savedAt < saveEveryMs) return
   entry.savedAt = now
-  void save(entry, needs)
+  void save(entry, dependencies)
 }
 
-/** One after the other: each writes what has changed since the last. */
-function save(entry: Entry, needs: Dependencies): Promise<void> {
-  entry.saving = entry.saving.then(() => saveNow(entry, needs))
+/** Saves in order: each save writes the changes after the last. */
+function save(entry: Entry, dependencies: Dependencies): Promise<void> {
+  entry.saving = entry.saving.then(() => saveNow(entry, dependencies))
   return entry.saving
 }
 
-/** Never rejects: a session ends also if its profile can't be saved. */
+/** Never rejects: a session also ends if its profile can't be saved. */
 async function saveNow({ agent, profile, session }: Entry, { log }: Dependencies): Promise<void> {
   if (profile === undefined) return
   await withinTime(profile.save(session), saveMs).catch(error =>

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core'
 
-/** Pages of a session that are no tabs: nobody sees them. */
+/** Pages of a session that are no tabs and not visible to anyone. */
 export class HiddenPages {
   readonly #context: BrowserContext
   #opening: Promise<Page | undefined> | undefined
@@ -9,7 +9,7 @@ export class HiddenPages {
     this.#context = context
   }
 
-  /** One at a time. */
+  /** Opens a hidden page; must not be called again before it resolves. */
   async open(): Promise<Page> {
     const opening = this.#context.newPage()
     this.#opening = opening.catch(() => undefined)
@@ -18,7 +18,7 @@ export class HiddenPages {
     })
   }
 
-  /** To be called when the context reports the page. */
+  /** Must be called when the context reports the page. */
   async has(page: Page): Promise<boolean> {
     return this.#opening !== undefined && (await this.#opening) === page
   }

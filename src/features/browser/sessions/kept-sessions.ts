@@ -3,7 +3,7 @@ import type { BrowserSession } from './browser-session.ts'
 import type { HeldSessions } from './held-sessions.ts'
 import type { NewSession } from './sessions.schema.ts'
 
-/** Sessions that somebody else than a caller of the API keeps, such as a conversation: one for each. */
+/** Sessions whose holder is no caller of the API, such as a conversation: one for each holder. */
 export function createKeptSessions(
   create: (agent: AgentHandle, wanted: NewSession) => Promise<BrowserSession>,
   held: Pick<HeldSessions, 'find' | 'end'>,
@@ -20,14 +20,14 @@ export function createKeptSessions(
     return opening
   }
 
-  /** Once it has ended, since until then its profile lacks what it has changed. */
+  /** Forgets a session after its end, because its profile lacks its changes until then. */
   async function forget(key: string, opening: Promise<BrowserSession>, id: string): Promise<void> {
     await held.end(id)
     if (sessions.get(key) === opening) sessions.delete(key)
   }
 
   return {
-    /** The session of `holder`, opened if there is none or it has ended. @throws AppError as `POST browser` answers */
+    /** Returns the session of `holder`, opened if it has none. @throws AppError like `POST browser` */
     async keep(agent: AgentHandle, holder: string, profile?: string): Promise<BrowserSession> {
       const key = `${agent.agentId} ${holder}`
       const opening = sessions.get(key) ?? open(key, agent, profile)

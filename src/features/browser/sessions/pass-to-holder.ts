@@ -13,7 +13,7 @@ import { findHolder } from './sessions.repository.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Only the process that holds the session can answer: others pass the request on to it. */
+    /** Only the process that holds the session can answer: others forward the request to it. */
     atHolder?: true
   }
 }
@@ -29,7 +29,7 @@ interface Holder {
 interface Dependencies {
   held: Pick<HeldSessions, 'find'>
   agentDatabases: Pick<AgentDatabases, 'use'>
-  /** @throws AppError NOT_FOUND for an agent that there is not */
+  /** @throws AppError NOT_FOUND for an unknown agent */
   settingsOf(agentId: string): Promise<unknown>
   instanceId: string
   clock: Clock
@@ -37,14 +37,14 @@ interface Dependencies {
 
 /**
  * Finds the other process that holds the session of a request; undefined if it is this one, or none.
- * @throws AppError CONFLICT if it has told no address.
+ * @throws AppError CONFLICT if that process has stored no address.
  */
 export function createHolderOf({ held, agentDatabases, settingsOf, instanceId, clock }: Dependencies) {
   return async (request: FastifyRequest): Promise<Holder | undefined> => {
     const sessionId = sessionOf(request)
     const agentId = agentOfSession(sessionId)
     if (agentId === undefined || held.find(agentId, sessionId) !== undefined) return undefined
-    // The address of a channel names no agent, so that nobody has looked whether it is there.
+    // The address of a channel names no agent, so the agent was not checked before.
     if (request.ws && !(await isKnown(settingsOf(agentId)))) return undefined
     const find = (db: Parameters<typeof findHolder>[0]) => findHolder(db, sessionId, timestamp(clock))
     const holder = request.ws
@@ -57,7 +57,7 @@ export function createHolderOf({ held, agentDatabases, settingsOf, instanceId, c
   }
 }
 
-/** Passes requests of routes that are declared so on to the holders of their sessions; to be called before these routes are made. */
+/** Forwards requests of marked routes to their sessions' holders; call it before registering routes. */
 export function passToHolder(
   app: App,
   { sign, isSigned }: SignedRequests,
@@ -72,7 +72,7 @@ export function passToHolder(
     if (route.config?.atHolder !== true) return
     route.preParsing = (request, reply, body, done) => {
       const pass = async () => {
-        // Never twice: where it was passed on to has to answer.
+        // A forwarded request is never forwarded again.
         const holder = isSigned(request) ? undefined : await holderOf(request)
         if (holder === undefined) {
           done(null, body)

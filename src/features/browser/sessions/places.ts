@@ -7,11 +7,11 @@ interface Limits {
 
 /** Counts the open sessions of this process, and those that are being opened. */
 export function createPlaces({ maxSessions, maxSessionsPerAgent }: Limits) {
-  /** The agent of each. */
+  /** The agent of each place. */
   const taken: string[] = []
 
   return {
-    /** Takes a place for a session, which the function gives back. @throws AppError TOO_MANY_SESSIONS */
+    /** Takes a place for a session; the returned function frees it. @throws AppError TOO_MANY_SESSIONS */
     take(agentId: string): () => void {
       const ofAgent = taken.filter(other => other === agentId).length
       if (ofAgent >= maxSessionsPerAgent) throw tooMany('This agent', maxSessionsPerAgent)

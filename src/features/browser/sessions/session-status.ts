@@ -8,7 +8,7 @@ export type SessionStatus = (typeof sessionStatuses)[number]
 
 export const openStatuses: readonly SessionStatus[] = ['active', 'paused', 'takeover']
 
-/** Whether there is a browser behind the session. */
+/** Returns true if a browser runs the session. */
 export function isOpen(status: SessionStatus): boolean {
   return openStatuses.includes(status)
 }

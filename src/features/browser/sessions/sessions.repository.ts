@@ -11,7 +11,7 @@ import type { SessionRecord } from './sessions.schema.ts'
 type Database = Kysely<AgentTables>
 type SessionRow = Selectable<AgentTables['browser_sessions']>
 
-/** Ended sessions that an agent keeps, the newest. */
+/** Max ended sessions that an agent keeps, the newest. */
 const keptSessions = 1000
 
 const sessionList = listOf(browserTables.columns.browser_sessions, {
@@ -33,7 +33,7 @@ export async function findSession(database: Database, id: string): Promise<Sessi
   return row && toSession(row)
 }
 
-/** Whether a session of any process has the profile. */
+/** Returns true if a session of any process uses the profile. */
 export async function isProfileInUse(database: Database, profile: string): Promise<boolean> {
   const row = await database
     .selectFrom('browser_sessions')
@@ -50,7 +50,7 @@ interface Holder {
   replicaUrl: string | undefined
 }
 
-/** The living process that has the session open; undefined if there is none. */
+/** Returns the live process that holds the open session; undefined if there is none. */
 export async function findHolder(
   database: Database,
   id: string,
@@ -66,7 +66,7 @@ export async function findHolder(
   return row && { instanceId: row.instance_id, replicaUrl: row.replica_url ?? undefined }
 }
 
-/** Each new one removes ended ones of which there are too many, so that no job has to look for these; returns the ids of those. */
+/** Inserts a session, and deletes ended ones above the limit without a separate job; returns their ids. */
 export async function insertSession(
   database: Database,
   { viewport, headless, ...session }: SessionRecord,
@@ -91,12 +91,12 @@ export async function insertSession(
   return ids
 }
 
-/** For one that could not be opened. */
+/** Deletes a session that could not be opened. */
 export async function deleteSession(database: Database, id: string): Promise<void> {
   await database.deleteFrom('browser_sessions').where('id', '=', id).execute()
 }
 
-/** Tells that the session is still held, and how; does nothing if it has ended. */
+/** Stores that the session is still held, and its state; does nothing if it has ended. */
 export async function renewSession(
   database: Database,
   id: string,
@@ -110,7 +110,7 @@ export async function renewSession(
     .execute()
 }
 
-/** Does nothing if it has ended already. */
+/** Does nothing if the session has ended already. */
 export async function endSession(
   database: Database,
   id: string,
@@ -124,7 +124,7 @@ export async function endSession(
     .execute()
 }
 
-/** Ends the sessions of processes that have died without doing so; mostly there are none, and nothing is written. */
+/** Ends the sessions of dead processes; mostly there are none, and nothing is written. */
 export async function endLostSessions(database: Database, instanceId: string, now: string): Promise<void> {
   const lost = await database
     .selectFrom('browser_sessions')

@@ -1,7 +1,7 @@
 import type { Dialog } from 'playwright-core'
 
 /*
- * (none) --requested--> pending --somebody drives--> active
+ * (none) --requested--> pending --a person drives--> active
  * pending, active --handed back | its time is over | the request was withdrawn | the session has ended--> (none)
  */
 export type TakeoverStatus = 'pending' | 'active'
@@ -9,17 +9,17 @@ export type TakeoverOutcome = 'handed_back' | 'expired' | 'aborted' | 'session_e
 
 export interface Ending {
   outcome: TakeoverOutcome
-  /** Of the person who handed back. */
+  /** The note of the person who handed back. */
   note: string | null
 }
 
-/** Somebody who may drive, over however many connections. */
+/** A person who may drive, over any number of connections. */
 export interface Person {
-  /** The same for all connections of theirs. */
+  /** Identical for all connections of the person. */
   key: string
-  /** The driver, as others see it. */
+  /** The driver's name for others. */
   name: string
-  /** The link that permits it; undefined where a role does. */
+  /** The link that permits driving; undefined if a role does. */
   link?: string
 }
 
@@ -33,7 +33,7 @@ interface Options {
   notify(event: 'takeover.changed'): void
 }
 
-/** Milliseconds that who has lost the connection keeps the wheel. */
+/** Time for which a driver without connection keeps the wheel (ms). */
 const keptMs = 30_000
 
 export interface PendingDialog {
@@ -47,27 +47,27 @@ export interface PendingDialog {
 export interface Picker {
   /** The message for the driver, without its type. */
   shown: { picker: string; pageId: string } & Record<string, unknown>
-  /** The row of a list at a place in the picture, with its option if that can be chosen; undefined beside the list. */
+  /** Returns the list's row at a point, with its option if enabled; undefined beside the list. */
   rowAt(point: { x: number; y: number }): { option: number | undefined } | undefined
-  /** Takes a part of a file; returns whether it can. */
+  /** Takes a part of a file; returns false if it can't. */
   take(part: { name: string; mediaType: string; data: string; isNew: boolean }): boolean
-  /** Nothing, or the files that came. */
+  /** Applies the choice: nothing, or the received files. */
   choose(choice: { option?: number | undefined; value?: string | undefined }): Promise<void>
 }
 
-/** The time in which a person drives a session instead of its agent: one at a time. */
+/** The time in which a person drives a session instead of its agent: one person at a time. */
 export class Takeover {
   readonly id: string
   readonly reason: string
   readonly requestedBy: string
   readonly requestedAt: number
   expiresAt: number
-  /** Whether only who drives sees the picture. */
+  /** True if only the driver sees the picture. */
   isHidden = false
-  /** The field in which the driver may choose now. */
+  /** The field in which the driver can choose now. */
   picker: Picker | undefined
   #pickers = 0
-  /** How it ended; never rejects. */
+  /** Resolves with the ending; never rejects. */
   readonly ended: Promise<Ending>
   readonly #end: (ending: Ending) => void
   readonly #notify: Options['notify']
@@ -76,7 +76,7 @@ export class Takeover {
   #connections = 0
   #leaving: NodeJS.Timeout | undefined
   #wasDriven = false
-  /** How often it was hidden, or shown again. */
+  /** Number of calls of `hide`. */
   #hidings = 0
 
   constructor({ id, reason, requestedBy, requestedAt, expiresAt, notify }: Options) {
@@ -103,7 +103,7 @@ export class Takeover {
     return this.#driver?.key === key
   }
 
-  /** Whether the person sees the picture. */
+  /** Returns true if the person sees the picture. */
   isVisibleTo(person: Person): boolean {
     return !this.isHidden || this.isDrivenBy(person)
   }
@@ -123,7 +123,7 @@ export class Takeover {
     return String(this.#pickers)
   }
 
-  /** Undefined where there is nothing to choose any more. */
+  /** Sets the current picker; undefined removes it. */
   offer(picker: Picker | undefined): void {
     if (picker === this.picker) return
     this.picker = picker
@@ -131,8 +131,8 @@ export class Takeover {
   }
 
   /**
-   * Takes the wheel if nobody has it; returns whether the person has it now.
-   * @param isOpening whether the person opens the link just now, which may be the one that the driver had and has closed
+   * Takes the wheel if it is free; returns true if the person has it now.
+   * @param isOpening true if the person opens the link now, which can be the driver's closed one
    */
   claim(person: Person, isOpening = false): boolean {
     const isReopened = isOpening && this.#connections === 0 && person.link !== undefined
@@ -145,7 +145,7 @@ export class Takeover {
     return this.isDrivenBy(person)
   }
 
-  /** To be called for each connection of the one who drives, with the function that is returned at its end. */
+  /** Must be called for each connection of the driver, and the returned function at its end. */
   connect(person: Person): () => void {
     clearTimeout(this.#leaving)
     this.#connections += 1
@@ -156,7 +156,7 @@ export class Takeover {
     }
   }
 
-  /** Dialogs that wait for an answer; those of a tab go with it. */
+  /** Dialogs that wait for an answer; a closed tab removes its own. */
   get dialogs(): PendingDialog[] {
     const waiting = [...this.#dialogs].filter(([, { dialog }]) => dialog.page()?.isClosed() !== true)
     return waiting.map(([pageId, { dialog }]) => ({
@@ -167,7 +167,7 @@ export class Takeover {
     }))
   }
 
-  /** Has the person answer; resolves once that is done. */
+  /** Leaves a dialog to the person; resolves after the answer. */
   async answerDialog(pageId: string, dialog: Dialog): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#dialogs.set(pageId, { dialog, answered: resolve })
@@ -175,7 +175,7 @@ export class Takeover {
     await promise
   }
 
-  /** Does nothing where no dialog of the tab waits for an answer. */
+  /** Does nothing if no dialog of the tab waits. */
   async answer(pageId: string, accept: boolean, text?: string): Promise<void> {
     const waiting = this.#dialogs.get(pageId)
     if (waiting === undefined) return
@@ -184,7 +184,7 @@ export class Takeover {
     await (accept ? waiting.dialog.accept(text) : waiting.dialog.dismiss()).finally(waiting.answered)
   }
 
-  /** Says how it ended; dialogs of a page are answered as without a person. */
+  /** Ends the takeover; dialogs of pages are then answered without a person. */
   finish(ending: Ending, answerDialog: (dialog: Dialog) => Promise<void>): void {
     clearTimeout(this.#leaving)
     for (const { dialog, answered } of this.#dialogs.values()) answerDialog(dialog).then(answered, answered)

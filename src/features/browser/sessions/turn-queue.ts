@@ -1,4 +1,4 @@
-/** Does one thing after the other, until it is interrupted. */
+/** Runs work in order, until it is interrupted. */
 export class TurnQueue {
   #last: Promise<unknown> = Promise.resolve()
   #interrupt: ((error: Error) => void) | undefined
@@ -10,14 +10,14 @@ export class TurnQueue {
     return turn
   }
 
-  /** Has what is under way, and all that follows, fail with this error. */
+  /** Fails the running and all later work with this error. */
   interrupt(error: Error): void {
     this.#interruption = error
     this.#interrupt?.(error)
   }
 
   async #untilInterrupted<Result>(work: () => Promise<Result>): Promise<Result> {
-    // A promise for each turn: one that lasts would keep the results of all that have raced with it.
+    // Each turn gets its own promise: a permanent one would retain the results of all work raced with it.
     const { promise: interrupted, reject } = Promise.withResolvers<never>()
     interrupted.catch(() => {})
     this.#interrupt = reject

@@ -1,15 +1,15 @@
 import type { CDPSession } from 'playwright-core'
 
-/** The name of the engine in one without window, which sites take for a robot's. */
+/** The engine's name without a window, which sites take for a robot's. */
 const withoutWindow = /\bHeadless(?=Chrome\/)/
 
-/** The user agent of a browser of this version with a window. */
+/** Returns the user agent of a browser of this version with a window. */
 export function usualUserAgent(version: string): string {
   const major = version.split('.')[0]
   return `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`
 }
 
-/** Makes `navigator.userAgentData` and the client hints agree with the user agent. */
+/** Makes `navigator.userAgentData` and the client hints match the user agent. */
 export async function alignBrands(cdp: CDPSession, userAgent: string): Promise<void> {
   const userAgentMetadata = metadataOf(userAgent.replace(withoutWindow, ''))
   await cdp.send('Emulation.setUserAgentOverride', { userAgent, userAgentMetadata })

@@ -4,20 +4,20 @@ import { read } from '../in-page/read.ts'
 import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
 import type { Picker, Takeover } from '../sessions/takeover.ts'
 
-/** Milliseconds in which a page that does not hang answers, and sets a field. */
+/** Max time in which a responsive page answers, and sets a field (ms). */
 const answersWithinMs = 600
 const setMs = 5000
 const most = { options: 2000, characters: 100 }
-/** Frames within each other that a field is looked for in. */
+/** Max depth of nested frames in which a field is searched. */
 const maxDepth = 5
-/** Options of a list that a press can choose in the picture. */
+/** Max options of a list that can be pressed in the picture. */
 const maxRows = 20
-/** Of all files that are chosen at once. */
+/** Limits of all files that are chosen at once. */
 const fileLimits = { files: 20, bytes: 10 * 1024 * 1024 }
 
 type Point = Pick<Box, 'x' | 'y'>
 
-/** Offers the field at the point, or without one that has the focus, if its choices are in a window of the browser's own. */
+/** Offers the field at the point, or else the focused one, if its choices open in a browser window. */
 export async function offerField(takeover: Takeover, tab: Tab, point: Point | undefined): Promise<void> {
   const found = await findField(tab.page.mainFrame(), point)
   const choices = found && (await read(found.frame, 'popupChoices', most, answersWithinMs))
@@ -47,7 +47,7 @@ export async function offerField(takeover: Takeover, tab: Tab, point: Point | un
   })
 }
 
-/** The number of the option in each row; undefined for the name of a group, and for what can't be chosen. */
+/** Returns the option's number in each row; undefined for group names and disabled options. */
 function rowsOf({ options }: PopupChoices): (number | undefined)[] {
   return options.flatMap(({ group, disabled }, at) => {
     const isFirst = group !== '' && group !== options[at - 1]?.group
@@ -74,7 +74,7 @@ async function findField(
   return undefined
 }
 
-/** Offers to choose files where pages ask for some, until the takeover ends. */
+/** Offers a file choice when a page requests one, until the takeover ends. */
 export function offerFiles(session: BrowserSession, takeover: Takeover): void {
   const watched = new Map<Page, () => void>()
   const watch = () => {
@@ -102,12 +102,12 @@ async function createFilePicker(takeover: Takeover, pageId: string, chooser: Fil
   const accept = ((await element.getAttribute('accept')) ?? '').slice(0, 1000)
   const box = await element.boundingBox()
   const frame = await element.ownerFrame()
-  // A document without an address of its own is one of the page.
+  // A document without an address of its own belongs to the page.
   const [host] = [frame, chooser.page()].flatMap(one => URL.parse(one?.url() ?? '')?.host || [])
   const multiple = chooser.isMultiple()
   const files: { name: string; mimeType: string; parts: Buffer[] }[] = []
   let bytes = 0
-  /** Part of what a person has chosen is worse than nothing. */
+  /** True after a file over the limits: a part of the chosen files would be worse than none. */
   let isRefused = false
   return {
     shown: {

@@ -1,6 +1,6 @@
 import type { BrowserSession } from '../sessions/browser-session.ts'
 
-/** Does work, and calls back with the end of the session's takeover, in milliseconds since the epoch, when that has become later. */
+/** Does work, and reports each later end of the session's takeover (milliseconds since the epoch). */
 export async function whileProlonged<Result>(
   session: Pick<BrowserSession, 'takeover' | 'events'>,
   prolonged: (until: number) => void,

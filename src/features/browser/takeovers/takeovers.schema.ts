@@ -4,7 +4,7 @@ import { orNull } from '#platform/own-schemas.ts'
 
 const time = Type.String({ format: 'date-time' })
 
-/** Seconds that a takeover may take, with all that was added to it. */
+/** Max duration of a takeover in seconds, extensions included. */
 export const maxSeconds = 3600
 
 export const newTakeoverSchema = Type.Object({

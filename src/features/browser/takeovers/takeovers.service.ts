@@ -18,7 +18,7 @@ interface Dependencies extends ChangeContext<BrowserEvents> {
 }
 
 const usualSeconds = 300
-/** Milliseconds; one that is set longer rings at once. */
+/** Max delay of a timer (ms); a longer one would fire at once. */
 const longestTimer = 2 ** 31 - 1
 
 export interface RequestedTakeover {
@@ -26,18 +26,18 @@ export interface RequestedTakeover {
   link: Link
 }
 
-/** Has persons drive sessions. A takeover lives and ends with its session, in the process that holds that. */
-export function createTakeovers(needs: Dependencies) {
-  const { transact, links, held, clock, ids } = needs
-  const { end, endInTime } = createEnding(needs)
+/** Lets people drive sessions. A takeover exists in the process that holds its session, and ends with it. */
+export function createTakeovers(dependencies: Dependencies) {
+  const { transact, links, held, clock, ids } = dependencies
+  const { end, endInTime } = createEnding(dependencies)
 
-  /** For who has requested it and needs it no longer. Does nothing if it has ended. */
+  /** Aborts a takeover for its requester. Does nothing if it has ended. */
   async function withdraw(session: BrowserSession, takeover: Takeover): Promise<void> {
     if (session.takeover === takeover) await end(session, { outcome: 'aborted', note: null })
   }
 
   return {
-    /** The session is the person's at once. @throws AppError CONFLICT if a takeover is on, or the session has ended */
+    /** Starts a takeover. @throws AppError CONFLICT during a takeover or after the session's end */
     async request(
       agent: AgentHandle,
       session: BrowserSession,
@@ -71,13 +71,13 @@ export function createTakeovers(needs: Dependencies) {
         await held.renewAll(session.agentId)
         return { takeover, link }
       } catch (error) {
-        // Nobody has learnt of it, and so nobody would come.
+        // The request was not announced, so no person would come.
         await withdraw(session, takeover).catch(() => {})
         throw error
       }
     },
 
-    /** @param mayDrive whether the caller is shown the link. @throws AppError NOT_FOUND */
+    /** @param mayDrive true if the caller may see the link. @throws AppError NOT_FOUND */
     async get(session: BrowserSession, mayDrive: boolean): Promise<TakeoverRecord> {
       const takeover = requireTakeover(session)
       return {
@@ -101,7 +101,7 @@ export function createTakeovers(needs: Dependencies) {
 
     withdraw,
 
-    /** Adds to the time, up to an hour in all, or to what was requested if that is longer. */
+    /** Extends the time up to an hour in all, or to the requested time if that is longer. */
     extend(session: BrowserSession, seconds: number): void {
       const { takeover } = session
       if (takeover === undefined) return
@@ -114,15 +114,15 @@ export function createTakeovers(needs: Dependencies) {
 
 export type Takeovers = ReturnType<typeof createTakeovers>
 
-/** Ends takeovers: by whoever may, or when their time is over. */
+/** Ends takeovers, by a call or when their time is over. */
 function createEnding({ held, clock }: Dependencies) {
   const timers = new WeakMap<Takeover, NodeJS.Timeout>()
 
-  /** Ends the takeover that is on; the session is its agent's again, with the same tabs and pages. */
+  /** Ends the current takeover; the agent gets the session back with the same tabs and pages. */
   async function end(session: BrowserSession, ending: Ending): Promise<void> {
     const { takeover } = session
     if (takeover === undefined) return
-    // What was typed is known before anybody else sees the tabs again.
+    // Typed text becomes known before anyone else can see the tabs again.
     if (takeover.isHidden && isOpen(session.status)) await session.readTyped()
     if (session.takeover !== takeover) return
     clearTimeout(timers.get(takeover))
@@ -134,7 +134,7 @@ function createEnding({ held, clock }: Dependencies) {
     await held.renewAll(session.agentId)
   }
 
-  /** Again whenever the time changes. */
+  /** Called again for each change of the time. */
   function endInTime(session: BrowserSession, takeover: Takeover): void {
     clearTimeout(timers.get(takeover))
     const expire = () => void end(session, { outcome: 'expired', note: null }).catch(() => {})
@@ -147,12 +147,12 @@ function createEnding({ held, clock }: Dependencies) {
   return { end, endInTime }
 }
 
-/** When it ends at the latest, whatever time a person adds. */
+/** Returns the latest possible end, with any extensions by a person. */
 function latestOf({ requestedAt, expiresAt }: Takeover): number {
   return Math.max(requestedAt + maxSeconds * 1000, expiresAt)
 }
 
-/** The token outlives the time that a person may add; it permits nothing once the takeover has ended. */
+/** The token outlives any extension; it permits nothing once the takeover has ended. */
 async function linkTo(links: LiveLinks, session: BrowserSession, takeover: Takeover): Promise<Link> {
   const grant = { sessionId: session.id, right: 'takeover', takeoverId: takeover.id } as const
   const { url } = await links.make(grant, latestOf(takeover))

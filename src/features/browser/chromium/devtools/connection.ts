@@ -7,66 +7,66 @@ import { mostValues, parseMessage } from './parse-message.ts'
 
 /** Carries messages of the DevTools protocol, as JSON. */
 export interface Wire {
-  /** Read no faster than they are taken. Throws, or ends, when no more will come. */
+  /** Reads frames only as fast as they are consumed. Throws, or ends, when no more will come. */
   frames(framer: Framer): AsyncIterable<Frame>
   send(text: string): void
-  /** Has the frames end, and the browser with them if it was started here. */
+  /** Ends the frames, and also the browser if it was started here. */
   close(): void
 }
 
-/** Parses a large message in a thread; undefined for one of too many values. */
+/** Parses a large message in a thread; undefined for one with too many values. */
 export type ParseLarge = (bytes: Buffer) => Promise<Message | undefined>
 
-/** Hears of the pages of one context. */
+/** Gets reports about the pages of one context. */
 export interface Watcher {
-  /** A page sent more than is read, which may have been lost: it can't go on. */
+  /** A page sent more than can be read; messages might be lost, so it can't continue. */
   onExcess(sentence: string): void
-  /** So many lines of the console of a page were left out. */
+  /** This number of lines of a page's console was left out. */
   onLinesLeftOut(pageId: string, lines: number): void
 }
 
-/** Commands that are answered with a picture or a document. */
+/** Commands whose result is a picture or a document. */
 const pictured = new Set(['Page.captureScreenshot', 'Page.printToPDF'])
-/** Commands that others go on without: an answer that is too large is no answer. */
+/** Commands that other commands do not need: a result that is too large is dropped. */
 const optional = new Set(['DOMDebugger.getEventListeners'])
-/** What a page writes as often as it likes. */
+/** Events that a page can send in any number. */
 const talk = new Set(['Runtime.consoleAPICalled', 'Runtime.exceptionThrown', 'Log.entryAdded'])
-/** Lines a second of one page, and their bytes, of which one alone may have more. */
+/** Max console lines of a page in a second, and their bytes; a single line can have more bytes. */
 const most = { lines: 200, bytes: 4 * 1024 * 1024 }
 const second = 1000
-/** Bodies of requests that pages send are reported up to so many bytes. */
+/** Max bytes in the reported bodies of a page's requests. */
 const maxPostDataSize = 65_536
-/** Milliseconds in which a browser answers, also on a machine that is very busy. */
+/** Max time in which a browser answers, also on a very busy machine (ms). */
 const answersWithinMs = 4000
-/** Milliseconds after which it is seen to that one still does. */
+/** Interval between checks that a browser still answers (ms). */
 const lookEveryMs = 2000
-/** Above those that Playwright gives. */
+/** The first id of own commands, above Playwright's ids. */
 const firstOwnId = 2 ** 30
 
 const noAnswer = 'The browser of this session no longer answered, and was ended.'
 
-/** Of the protocol's target. */
+/** A session of the protocol, attached to a page. */
 interface Attached {
   contextId: string | undefined
   pageId: string
-  /** Whether Playwright hears what the page says here; other connections are for commands. */
+  /** True if Playwright reads the page's events here; other connections only send commands. */
   isHeard: boolean
 }
 
-/** By one page in a second, and how many of its lines were left out. */
+/** Console lines of one page in a second, and the number of lines left out. */
 interface Said {
   lines: number
   bytes: number
   leftOut: number
 }
 
-/** Between Playwright and one browser: bounds what pages have the browser send, and ends what cannot go on. */
+/** Connects Playwright and one browser, limits the messages of pages, and ends stuck browsers. */
 export class DevToolsConnection implements ConnectOverCDPTransport {
   onmessage?: (message: object) => void
   onclose?: (reason?: string) => void
-  /** Resolves when no more comes of the browser. */
+  /** Resolves when the browser sends no more. */
   readonly closed: Promise<void>
-  /** Why it was ended, if its pages are to blame. */
+  /** The reason of the end, if pages caused it. */
   failure: string | undefined
   readonly #wire: Wire
   readonly #parseLarge: ParseLarge
@@ -96,7 +96,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     this.#wire.send(JSON.stringify(sent))
   }
 
-  /** Ends it at once, whether the browser answers or not. */
+  /** Closes the connection at once, even if the browser does not answer. */
   close(failure?: string): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -106,7 +106,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     this.onclose?.()
   }
 
-  /** Whether it still answers commands in time. */
+  /** Returns true if the browser still answers commands in time. */
   answers(): Promise<boolean> {
     this.#answering ??= this.#checkAnswer().finally(() => {
       this.#answering = undefined
@@ -118,7 +118,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     if (this.#isClosed) return false
     const abort = new AbortController()
     const late = delay(answersWithinMs, false, { signal: abort.signal }).then(async () => {
-      // This process may have been busy, and not have read what is there.
+      // This process might have been busy and not have read the answer yet.
       for (let turns = 0; turns < 2; turns += 1) await nextTurn()
       return false
     })
@@ -129,7 +129,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     return await Promise.race([this.#answered.promise, late]).finally(() => abort.abort())
   }
 
-  /** Waits for what the browser does, as long as it answers; one that no longer does is ended. */
+  /** Waits for the browser's work as long as it answers; a browser that no longer answers is ended. */
   async during<Result>(work: Promise<Result>): Promise<Result> {
     const done = work.then(
       () => true,
@@ -143,18 +143,18 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     return await work
   }
 
-  /** Reports the pages of a context, by the protocol's id of it, until the function that is returned is called. */
+  /** Reports the pages of a context, given by its protocol id, until the returned function is called. */
   watch(contextId: string, watcher: Watcher): () => void {
     this.#watchers.set(contextId, watcher)
     return () => void this.#watchers.delete(contextId)
   }
 
-  /** Never rejects: what the browser sends, and can't be read, ends the connection. */
+  /** Never rejects: an unreadable message ends the connection. */
   async #read(): Promise<void> {
     try {
       for await (const frame of this.#wire.frames(new Framer(head => this.#limitOf(head)))) {
         const message = await this.#messageOf(frame)
-        // Each in a turn of its own: fresh pages hang now and then if several arrive in one.
+        // Each message gets its own turn: fresh pages sometimes hang if several arrive in one.
         if (message !== undefined) await nextTurn()
         if (this.#isClosed) return
         if (message?.id === this.#ownId) this.#answered.resolve(true)
@@ -162,7 +162,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
           await this.onmessage?.(message)
       }
     } catch {
-      // A pipe or a socket broke, or there was no JSON in it.
+      // A pipe or a socket broke, or contained no JSON.
     }
   }
 
@@ -184,7 +184,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     return message
   }
 
-  /** Counts lines of consoles. */
+  /** Counts lines of consoles, and returns true for a line to leave out. */
   #isLeftOut({ method, sessionId = '' }: Address, length: number): boolean {
     if (!talk.has(method ?? '')) return false
     const attached = this.#attached.get(sessionId)
@@ -199,7 +199,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
         this.#said.delete(sessionId)
         if (said.leftOut === 0) return
         this.#watchers.get(attached.contextId ?? '')?.onLinesLeftOut(attached.pageId, said.leftOut)
-        // Such a page may keep its browser from anything else.
+        // Such a page might block its browser.
         void this.answers().then(isAlive => isAlive || this.close(noAnswer))
       }, second).unref()
     }
@@ -220,7 +220,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     })
   }
 
-  /** Reports whose it was; the answer that a command waits for says so. */
+  /** Reports the context of the message; the result of a waiting command contains the error. */
   #refuse(
     { id, sessionId, method }: Address,
     { length, whole }: Frame,
@@ -231,7 +231,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     const what = whole ? `more than ${mostValues} values` : `${size}, more than are read,`
     const sentence = `A page of this session had its browser send ${what} at once${method ? ` (${method})` : ''}.`
     if (contextId !== undefined && !isOptional) this.#watchers.get(contextId)?.onExcess(sentence)
-    // An event of the browser itself, without which nothing is certain any more.
+    // The connection can't continue without an event of the browser itself.
     else if (id === undefined) this.close()
     if (id === undefined) return undefined
     return { id, ...(sessionId !== undefined && { sessionId }), ...errorOf(sentence) }
@@ -252,7 +252,7 @@ interface Address {
   sessionId?: string
 }
 
-/** By the ends of a message: no text of a page, in which quotes are escaped, looks like them. */
+/** Reads both ends of a message: no text of a page, in which quotes are escaped, looks like them. */
 function addressOf(head: string, tail: string): Address {
   const { id, method, first } =
     /^\{(?:"id":(?<id>\d+)|"method":"(?<method>[\w.]+)")?,?(?:"sessionId":"(?<first>\w+)")?/.exec(head)

@@ -1,38 +1,37 @@
 const mebibyte = 1024 * 1024
 
-/** Bytes of one message. */
+/** Max bytes of a message. */
 export const limits = {
-  /** Of any, and of an answer that holds a picture or a document. */
+  /** `picture` limits a result with a picture or a document. */
   message: 16 * mebibyte,
   picture: 64 * mebibyte,
-  /** Of one that is parsed where requests are answered. */
+  /** Larger messages are parsed in another thread. */
   mainThread: mebibyte,
 }
 
 /** Bytes at either end of a message that identify its session. */
 const edge = 256
 
-/** A message as it was read. */
 export interface Frame {
-  /** Bytes. */
+  /** Length in bytes. */
   length: number
-  /** All of it; undefined for one that was longer than it may be, of which only its ends were kept. */
+  /** The complete message; undefined for one over the limit, of which only the ends were kept. */
   whole: Buffer | undefined
   head: string
   tail: string
 }
 
-/** Puts messages together from the pieces in which they come, without keeping what is longer than it may be. */
+/** Joins the pieces of messages, without storing a message over its limit. */
 export class Framer {
   readonly #limitOf: (head: string) => number
   #parts: Buffer[] = []
   #length = 0
   #head = Buffer.alloc(0)
   #tail = Buffer.alloc(0)
-  /** Known once the message is longer than most may be. */
+  /** Set once the message is longer than the limit of most messages. */
   #limit: number | undefined
 
-  /** @param limitOf bytes that a message may have which is longer than most may be, by its beginning. */
+  /** @param limitOf returns the max bytes of a long message, by its beginning. */
   constructor(limitOf: (head: string) => number) {
     this.#limitOf = limitOf
   }
@@ -49,7 +48,7 @@ export class Framer {
     this.#tail = Buffer.concat([this.#tail, part.subarray(-edge)]).subarray(-edge)
   }
 
-  /** The message that the parts since the last end were. */
+  /** Returns the message from the parts added since the last end. */
   end(): Frame {
     const length = this.#length
     const isWhole = length <= (this.#limit ?? limits.message)

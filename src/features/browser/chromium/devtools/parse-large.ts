@@ -6,7 +6,7 @@ import type { Message } from './parse-message.ts'
 const file = new URL('./parse-message.ts', import.meta.url)
 const timeoutMs = 20_000
 
-/** Parses messages in threads; one that these can't cope with is too large. */
+/** Parses messages in threads; a message that crashes or exceeds its thread is too large. */
 export function createParseLarge(workers: WorkerPool): ParseLarge {
   return bytes => {
     const transfer = bytes.byteLength === bytes.buffer.byteLength ? [bytes.buffer as ArrayBuffer] : []

@@ -1,6 +1,6 @@
 import { hasMoreValuesThan } from '#platform/json-values.ts'
 
-/** A command's answer, or an event. */
+/** A command's result, or an event. */
 export interface Message {
   id?: number
   sessionId?: string
@@ -9,14 +9,14 @@ export interface Message {
   result?: unknown
 }
 
-/** Values in one message: each of them costs the thread that gets it. */
+/** Max values in one message: each value costs time in the receiving thread. */
 export const mostValues = 1_000_000
 
-/** Of one line of a page's console; persons are shown less. */
+/** Limits of one console line of a page; people see less. */
 const line = { values: 50, characters: 20_000 }
 
 /**
- * The message, without what is too much in a line of a console; undefined for one of too many values. Also called in threads.
+ * Parses a message, and shortens console lines; undefined for too many values. Also runs in threads.
  * @throws SyntaxError
  */
 export function parseMessage(bytes: Uint8Array): Message | undefined {

@@ -3,15 +3,15 @@ import type { Wire } from './connection.ts'
 import type { Frame, Framer } from './framing.ts'
 
 interface Pipes {
-  /** The browser reads its commands from it. */
+  /** The pipe from which the browser reads commands. */
   commands: Writable
-  /** The browser writes answers and events to it. */
+  /** The pipe to which the browser writes results and events. */
   events: Readable
   /** Ends the browser. */
   end(): void
 }
 
-/** JSON that a zero byte ends. */
+/** Carries JSON that ends with a zero byte. */
 export function createPipe({ commands, events, end }: Pipes): Wire {
   async function* frames(framer: Framer): AsyncGenerator<Frame> {
     for await (const chunk of events as AsyncIterable<Buffer>) {
@@ -24,7 +24,7 @@ export function createPipe({ commands, events, end }: Pipes): Wire {
       if (start < chunk.length) framer.add(chunk.subarray(start))
     }
   }
-  // A browser that ends breaks its pipes; reading ends with it.
+  // A browser that ends breaks its pipes, which ends reading.
   for (const pipe of [commands, events]) pipe.on('error', end)
   return { frames, send: text => void commands.write(`${text}\0`), close: end }
 }

@@ -4,14 +4,14 @@ import { readBody } from '#platform/outbound/response-body.ts'
 import type { Wire } from './connection.ts'
 import type { Frame, Framer } from './framing.ts'
 
-/** Bytes of an answer that names the address of the socket. */
+/** Max bytes of a response that contains the socket's address. */
 const longestAnswer = 64 * 1024
 const opcodes = { close: 8, ping: 9 }
 
 /**
- * Opens a connection to a browser elsewhere. The library keeps a message of any size until it is whole, or gives the
- * connection up; so it opens and writes, and its frames are read here, in the pieces in which they come.
- * @param url of its DevTools, or of the socket itself; may hold credentials
+ * Opens a connection to a browser elsewhere. The library buffers a message of any size, or gives up the
+ * connection; so it only opens and writes, and this module reads its frames in pieces.
+ * @param url of its DevTools, or of the socket itself; can contain credentials
  */
 export async function openWebSocket(url: string, signal: AbortSignal): Promise<Wire> {
   const address = new URL(url)
@@ -70,19 +70,19 @@ async function* readFrames(websocket: WebSocket, socket: Socket, framer: Framer)
     }
 }
 
-/** A part of a message, or all that a frame about the connection itself holds. */
+/** A part of a message, or a complete control frame. */
 interface Piece {
   opcode: number
   bytes: Buffer
-  /** Whether a message ends with it. */
+  /** True if a message ends with this piece. */
   isLast: boolean
 }
 
-/** Finds the frames of a WebSocket (RFC 6455), as a server sends them, in what is read. */
+/** Finds the frames of a WebSocket server (RFC 6455) in the read chunks. */
 class FrameReader {
   #header = Buffer.alloc(0)
   #control = Buffer.alloc(0)
-  /** Bytes of the frame that are still to come; -1 until its header is there. */
+  /** Bytes of the frame still to read; -1 until its header is complete. */
   #left = -1
 
   #piece(bytes: Buffer): Piece | undefined {
@@ -117,7 +117,7 @@ class FrameReader {
   }
 }
 
-/** Of what follows the header; -1 as long as that is not whole. Throws if it is none that a server may send. */
+/** Returns the frame's length; -1 for an incomplete header. Throws for a frame that no server may send. */
 function lengthIn(header: Buffer): number {
   const [first = 0, second = 0] = header
   const isControl = (first & 15) >= opcodes.close

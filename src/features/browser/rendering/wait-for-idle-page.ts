@@ -13,9 +13,9 @@ import type { Clock } from '#platform/clock.ts'
 import { read } from '../in-page/read.ts'
 import type { PageState, PlaceholderSigns } from '../in-page/settling.ts'
 
-/** Milliseconds. A text of which only digits change counts as quiet after `quietWords`. */
+/** Times in milliseconds. A text in which only digits change counts as quiet after `quietWords`. */
 const limits = { settled: 10_000, quiet: 500, quietWords: 2000, between: 100, reading: 5000 }
-/** From then on the same request is one of those that are repeated without end. */
+/** Max repetitions of a request; further ones count as endless polling. */
 const mostRepetitions = 3
 
 const signs: PlaceholderSigns = {
@@ -27,22 +27,22 @@ const signs: PlaceholderSigns = {
   someText,
 }
 
-/** Scripts as they are sent, and whatever else changes a page later. */
+/** Matches scripts in the sent page, and everything else that can change it later. */
 const canChange =
   /<script\b(?![^>]{0,200}\btype\s*=\s*["']?application\/(?:ld\+)?json)|<i?frame\b|\son\w+\s*=|javascript:|http-equiv\s*=\s*["']?refresh/i
 
-/** Requests that are answered when something happens. */
+/** Matches requests that are answered when something happens. */
 const isPolling = (url: string) =>
   /[?&]transport=|\/(?:sockjs|socket\.io|signalr|long-?poll(?:ing)?|poll(?:ing)?)(?:[/?]|$)/i.test(url)
 
 export interface PageTraffic {
-  /** Whether text may still be on its way. */
+  /** Returns true while a request that can bring text is open. */
   isUnderWay(): boolean
-  /** When the last of it came. */
+  /** The time of the last response's end. */
   readonly endedAt: number
 }
 
-/** To be called before the page is opened: what is requested while it is read counts, too. */
+/** Must be called before the page is opened, to count all of its requests. */
 export function watchTraffic(page: Page, clock: Clock): PageTraffic {
   const underWay = new Set<Request>()
   const repetitions = new Map<string, number>()
@@ -75,11 +75,11 @@ export function watchTraffic(page: Page, clock: Clock): PageTraffic {
 }
 
 /**
- * Waits until scripts have written the page: its text no longer changes, and nothing more of it is on its way.
- * @param sent the page as it was sent, if it is known.
- * @returns what the page still shows in the place of its content; null if it has that.
+ * Waits until scripts have written the page: its text is stable, and no more of it is being loaded.
+ * @param sent the page as it was sent, if known.
+ * @returns the placeholder that the page still shows instead of content; null if it has content.
  */
-export async function untilSettled(
+export async function waitForIdlePage(
   page: Page,
   { sent, traffic, clock }: { sent: string | undefined; traffic: PageTraffic; clock: Clock },
 ): Promise<string | null> {

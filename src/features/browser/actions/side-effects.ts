@@ -1,24 +1,24 @@
 import type { BrowserSession } from '../sessions/browser-session.ts'
 
-/** Something that a page did besides, since the last result. */
-interface Happenings {
+/** Effects of a page after the last result, besides an action's own. */
+interface SideEffects {
   dialogs?: { type: string; message: string; accepted: boolean }[]
   refused?: string[]
 }
 
-/** Of each kind in one result. */
+/** Max number of each kind in one result. */
 const maxReported = 20
 const longestMessage = 1000
 
 interface Accepts {
   all: boolean
-  /** Questions whether to leave the page. */
+  /** Accepts questions to leave the page. */
   leaving: boolean
 }
 
-/** Collects what happens in the session, whether or not an action causes it, until it is taken. */
-export function collectHappenings(session: BrowserSession) {
-  const dialogs: NonNullable<Happenings['dialogs']> = []
+/** Collects the side effects in the session, with or without an action, until they are taken. */
+export function collectSideEffects(session: BrowserSession) {
+  const dialogs: NonNullable<SideEffects['dialogs']> = []
   const refused: string[] = []
   let accepts: Accepts = { all: false, leaving: false }
   session.answerDialog = async dialog => {
@@ -35,7 +35,7 @@ export function collectHappenings(session: BrowserSession) {
     acceptDialogs(next: Accepts): void {
       accepts = next
     },
-    take(): Happenings {
+    take(): SideEffects {
       return {
         ...(dialogs.length > 0 && { dialogs: dialogs.splice(0) }),
         ...(refused.length > 0 && { refused: refused.splice(0) }),
