@@ -1,8 +1,8 @@
-/** Amounts are exact: decimal texts such as `12.50`, and whole numbers of the smallest unit. Nothing here is a float. */
+/** Amounts are exact: decimal texts such as `12.50`, and whole numbers of the smallest unit, never floats. */
 
 const withoutDecimals = 'BIF CLP DJF GNF ISK JPY KMF KRW MGA PYG RWF UGX VND VUV XAF XOF XPF'
 const withThree = 'BHD JOD KWD OMR TND'
-/** They have no decimals, and yet the provider counts them in hundredths. */
+/** Currencies without decimals that the provider counts in hundredths. */
 const countedInHundredths = ['ISK', 'UGX']
 
 const digits = new Map([
@@ -10,19 +10,19 @@ const digits = new Map([
   ...withThree.split(' ').map(currency => [currency, 3] as const),
 ])
 
-/** Decimals that people write of a currency. */
+/** Returns the number of decimals that people write of a currency. */
 export function decimalsOf(currency: string): number {
   return digits.get(currency.toUpperCase()) ?? 2
 }
 
-/** Decimals of the unit in which the provider counts a currency. */
+/** Returns the number of decimals of the provider's unit of a currency. */
 export function providerDecimals(currency: string): number {
   return countedInHundredths.includes(currency.toUpperCase()) ? 2 : decimalsOf(currency)
 }
 
 const decimal = /^(\d{1,40})(?:\.(\d{1,40}))?$/
 
-/** The decimal in units of `10 ** -scale`; undefined if it has more decimals than that, or is none. */
+/** Returns the decimal in units of `10 ** -scale`; undefined for no decimal, or one with more decimals. */
 export function toUnits(text: string, scale: number): bigint | undefined {
   const [, whole, fraction = ''] = decimal.exec(text) ?? []
   const kept = fraction.replace(/0+$/, '')
@@ -30,7 +30,7 @@ export function toUnits(text: string, scale: number): bigint | undefined {
   return BigInt(whole + kept.padEnd(scale, '0'))
 }
 
-/** The other way round: `fromUnits(1250n, 2)` is `12.50`. */
+/** Returns the decimal of units: `fromUnits(1250n, 2)` is `12.50`. */
 export function fromUnits(units: bigint | number, scale: number): string {
   const text = BigInt(units)
     .toString()
@@ -38,7 +38,7 @@ export function fromUnits(units: bigint | number, scale: number): string {
   return scale === 0 ? text : `${text.slice(0, -scale)}.${text.slice(-scale)}`
 }
 
-/** The one way to write an amount: no needless zeros, but the decimals that the currency has. */
+/** Returns the only form of an amount: no needless zeros, but the decimals of the currency. */
 export function canonical(amount: string, currency: string): string {
   const [whole = '0', fraction = ''] = amount.split('.')
   const decimals = fraction.replace(/0+$/, '').padEnd(decimalsOf(currency), '0')
@@ -46,20 +46,20 @@ export function canonical(amount: string, currency: string): string {
   return decimals === '' ? units : `${units}.${decimals}`
 }
 
-/** A text that sorts like the amount, which is canonical. */
+/** Returns a text that sorts like the canonical amount. */
 export function sortKey(amount: string): string {
   const length = amount.split('.')[0]?.length ?? 0
   return `${String(length).padStart(2, '0')}:${amount}`
 }
 
-/** More decimals than any asset has that is paid with. */
+/** More decimals than any supported asset has. */
 const fine = 40
 
 function exact(amount: string): bigint {
   return toUnits(amount, fine) ?? 0n
 }
 
-/** Negative, zero or positive, as `one` is less than `other`, equal or more. */
+/** Returns a negative number, zero or a positive one if `one` is less than, equal to or more than `other`. */
 export function compare(one: string, other: string): number {
   const [left, right] = [exact(one), exact(other)]
   return left < right ? -1 : Number(left > right)
@@ -69,7 +69,7 @@ export function add(one: string, other: string, currency: string): string {
   return canonical(fromUnits(exact(one) + exact(other), fine), currency)
 }
 
-/** At least zero. */
+/** Never below zero. */
 export function subtract(one: string, other: string, currency: string): string {
   const rest = exact(one) - exact(other)
   return canonical(fromUnits(rest > 0n ? rest : 0n, fine), currency)

@@ -23,13 +23,13 @@ import { registerResourceRoutes } from './selling/resources.routes.ts'
 import { createSelling } from './selling/selling.ts'
 
 interface Dependencies extends Pick<AgentsFeature, 'settings'>, Pick<AccessFeature, 'access' | 'sellBy'> {
-  /** The first parts of the paths of all endpoints of an agent. */
+  /** Returns the first parts of the paths of all endpoints of an agent. */
   endpoints(): ReadonlySet<string>
   workflows: SoldWorkflows
 }
 
 export interface PaymentsFeature extends Feature {
-  /** The calls of its agent, such as `/chat`, that the caller of a request would have to pay for. */
+  /** Returns the calls of its agent, such as `/chat`, that the caller of a request would have to pay for. */
   soldTo(request: FastifyRequest): Promise<readonly string[]>
 }
 

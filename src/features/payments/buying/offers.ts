@@ -7,7 +7,7 @@ import { findNetwork } from '../selling/networks.ts'
 const number = Type.String({ pattern: '^\\d{1,30}$' })
 const address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
 
-/** The same field has another name in each version. */
+/** The amount's field has another name in each version. */
 const acceptSchema = Type.Object({
   scheme: Type.Literal('exact'),
   network: Type.String(),
@@ -24,31 +24,31 @@ const offerSchema = Type.Object({
   resource: Type.Optional(Type.Unknown()),
 })
 
-/** A seller's price, in a coin that is known. */
+/** A seller's price in a known coin. */
 export interface SellersOffer {
   version: 1 | 2
-  /** As the seller wrote it, and as it is to be repeated. */
+  /** The seller's text, to be repeated unchanged. */
   accepted: object
   resource: unknown
-  /** By the name that the seller's version has for it. */
+  /** The name in the seller's version. */
   network: string
   chain: number
   asset: string
   payTo: string
-  /** In the smallest unit of the coin. */
+  /** Smallest units of the coin. */
   units: string
   /** A decimal: dollars. */
   price: string
   currency: string
-  /** Name and version that the coin signs with. */
+  /** Name and version for the coin's signatures. */
   extra: { name: string; version: string }
   validSeconds: number
 }
 
-/** Longer than that no seller needs, and no signature is good. */
+/** Max validity of a signature; no seller needs more. */
 const maxValidSeconds = 300
 
-/** The first offer that can be paid: of a dollar coin that is known, by a signed authorization. Throws if there is none. */
+/** Returns the first payable offer: of a known dollar coin, by a signed authorization. Throws without one. */
 export async function readOffer(headers: Headers, body: string): Promise<SellersOffer> {
   const { findDefaultAsset } = await import('@x402/evm')
   const given = parsed(headers, body)

@@ -1,15 +1,15 @@
 import type { SellersOffer } from './offers.ts'
 
-/** Headers that carry payments: they must go to no server but the seller's. */
+/** Headers that carry payments: only the seller's server may get them. */
 export const paymentHeaders = ['payment-signature', 'x-payment']
 
-/** The address of a wallet, by its private key. */
+/** Returns the wallet of a private key. */
 export async function walletOf(key: string) {
   const { privateKeyToAccount } = await import('viem/accounts')
   return privateKeyToAccount(key as `0x${string}`)
 }
 
-/** The header that pays exactly this offer. */
+/** Returns the header that pays exactly this offer. */
 export async function signPayment(
   wallet: Awaited<ReturnType<typeof walletOf>>,
   offer: SellersOffer,

@@ -9,7 +9,7 @@ import { add, compare, multiply } from '../money.ts'
 import type { PaymentEvents } from '../payments.events.ts'
 
 export interface Limits {
-  /** Decimals: dollars a day (UTC), and for one payment, which is a tenth of that unless set. */
+  /** Decimals: dollars a day (UTC), and for one payment, which defaults to a tenth of that. */
   daily: string
   payment: string | undefined
 }
@@ -20,7 +20,7 @@ interface Dependencies extends ChangeContext<PaymentEvents> {
 
 type Bought = Pick<PaymentReport, 'amount' | 'currency' | 'from' | 'to' | 'reference' | 'note'>
 
-/** An agent's spending: it counts from before the payment is signed, until it is certain that it was not made. */
+/** An agent's spending: a payment counts from before its signature until it is certainly not made. */
 export function createSpending({ transact, ledger, clock, ids }: Dependencies) {
   function recordState(agent: AgentHandle, key: string, bought: Bought, state: PaymentReport['state']) {
     return transact(agent, (transaction, outbox) => {
@@ -30,7 +30,7 @@ export function createSpending({ transact, ledger, clock, ids }: Dependencies) {
   }
 
   return {
-    /** Sets the amount aside. Throws TOOL_FAILED where that is more than a limit. */
+    /** Reserves the amount. Throws TOOL_FAILED above a limit. */
     async reserve(agent: AgentHandle, bought: Bought, { daily, payment }: Limits) {
       const { amount } = bought
       const isTooMuch =
@@ -47,7 +47,7 @@ export function createSpending({ transact, ledger, clock, ids }: Dependencies) {
       return {
         /** `note` is the seller's message. */
         settled: (note: string) => recordState(agent, key, { ...bought, note }, 'settled'),
-        /** Nothing was sent that the seller could be paid by. */
+        /** No payment was sent to the seller. */
         release: () => recordState(agent, key, bought, 'failed'),
       }
     },

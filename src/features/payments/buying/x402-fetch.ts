@@ -28,9 +28,9 @@ interface Dependencies {
   approval: 'tainted' | 'always' | 'never'
 }
 
-/** Lets a model read what costs money, within the limits of its agent. */
-export function x402Fetch(needs: Dependencies): Tool {
-  const { approval } = needs
+/** Lets a model read paid addresses, within the limits of its agent. */
+export function x402Fetch(dependencies: Dependencies): Tool {
+  const { approval } = dependencies
   return {
     name: 'x402_fetch',
     description:
@@ -39,7 +39,7 @@ export function x402Fetch(needs: Dependencies): Tool {
     isBuiltIn: true,
     ...input,
     ...(approval === 'never' ? {} : { requiresApproval: approval === 'always' ? ('always' as const) : true }),
-    execute: (given, signal, cause) => buy(needs, given, signal, cause),
+    execute: (given, signal, cause) => buy(dependencies, given, signal, cause),
   }
 }
 
@@ -51,7 +51,7 @@ async function buy(
 ): Promise<unknown> {
   const { url, method = 'GET', body } = given as { url: string; method?: string; body?: string }
   const headers = body === undefined ? {} : { 'content-type': 'application/json' }
-  // A redirect may turn any other method into GET, which then is another request.
+  // A redirect can turn any other method into GET, which then is another request.
   const redirects = method === 'GET' ? {} : { maxRedirects: 0 }
   const request = { ...answerLimits, ...redirects, method, headers, body: body ?? null, signal }
   const first = await outbound.fetch(url, request)
@@ -93,7 +93,7 @@ function answerOf(response: OutboundResponse) {
   return { status: response.status, url: response.url, body: response.text() }
 }
 
-/** The transaction by which the seller says that it was paid. */
+/** Returns the transaction that the seller names as payment. */
 function settledAs(headers: Headers): string | undefined {
   const header = headers.get('payment-response') ?? headers.get('x-payment-response')
   if (header === null) return undefined

@@ -21,7 +21,7 @@ const cells = [
   'note',
 ] as const satisfies (keyof Transaction)[]
 
-/** Transactions as a CSV file, the oldest first. By the byte order mark, Excel reads it as UTF-8. */
+/** Exports transactions as CSV, the oldest first. With the byte order mark, Excel reads it as UTF-8. */
 export async function* exportTransactions(
   database: Kysely<AgentTables>,
   query: ExportQuery,

@@ -50,7 +50,7 @@ function within(query: { from?: string; to?: string }) {
   return ({ eb }: ExpressionBuilder<AgentTables, 'transactions'>) => eb.between('created_at', from, to)
 }
 
-/** By time, then id: `limit` of those behind `after`. */
+/** Reads the `limit` transactions after `after`, by time, then id. */
 export async function readTransactions(
   database: Database,
   query: ExportQuery,
@@ -71,7 +71,7 @@ export async function readTransactions(
   return rows.map(toTransaction)
 }
 
-/** Settled transactions that are alike, with how many there are: as few rows as there are different amounts. */
+/** Counts equal settled transactions: one row for each different amount. */
 export function countAlike(database: Database, { group, ...dates }: SummaryQuery) {
   const length = { day: 10, month: 7 } as const
   const period =
@@ -102,7 +102,7 @@ export function countAlike(database: Database, { group, ...dates }: SummaryQuery
     .execute()
 }
 
-/** Dollars that the agent has spent, or may have, since the beginning of a day. */
+/** Sums the dollars that the agent has spent, or might have spent, from the beginning of a day. */
 export async function sumSpent(database: Database, day: string): Promise<string> {
   const rows = await database
     .selectFrom('transactions')
@@ -115,7 +115,7 @@ export async function sumSpent(database: Database, day: string): Promise<string>
   return rows.reduce((sum, { amount }) => add(sum, amount, 'USD'), '0')
 }
 
-/** With what has gone back of it. */
+/** Returns a transaction with its reversals. */
 export async function findEntry(database: Database, id: string): Promise<LedgerEntry | undefined> {
   const row = await database.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirst()
   return row && toEntry(row)
@@ -126,7 +126,7 @@ export async function findTransaction(database: Database, id: string): Promise<T
   return row && toTransaction(row)
 }
 
-/** The transaction that has one of the keys. */
+/** Finds the transaction with one of the keys. */
 export async function findByKeys(
   database: Database,
   keys: readonly string[],
@@ -178,7 +178,7 @@ export async function updateTransaction(database: Database, transaction: LedgerE
     .execute()
 }
 
-/** Income that a notification may report, and that no other one reports already. */
+/** Finds income that a notification can report, and that no other notification reports. */
 export async function findUnmatched(
   database: Database,
   by: { reference: string } | { amount: string; currency: string; from: string; to: string },
@@ -227,7 +227,7 @@ function toTransaction({ amount_key: _, reversals: __, ...row }: Row): Transacti
 
 function toEntry(row: Row): LedgerEntry {
   const { reversals, refunded } = row
-  // Before reports were kept, only their sum was.
+  // Earlier versions stored only the sum of the reversals.
   const kept = reversals === null ? { total: { at: 0, amount: refunded } } : JSON.parse(reversals)
   return { ...toTransaction(row), reversals: kept }
 }

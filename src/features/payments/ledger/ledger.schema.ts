@@ -4,8 +4,9 @@ import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
- * Transaction: one payment, whichever messages report it. Its state is the furthest that any of them reports:
- * pending -> failed -> settled -> disputed -> refunded, or back to settled once a dispute is won or a refund fails. Only money that has come or gone is settled.
+ * Transaction: one payment, reported by any number of messages. Its state is the furthest that any of them reports:
+ * pending -> failed -> settled -> disputed -> refunded, or settled again after a won dispute or a failed refund.
+ * Only moved money is settled.
  */
 export const transactionTypes = ['inbound', 'outbound', 'x402'] as const
 export type TransactionType = (typeof transactionTypes)[number]

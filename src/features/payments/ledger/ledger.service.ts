@@ -33,12 +33,12 @@ type Database = Kysely<AgentTables>
 export type PaymentOutbox = Outbox<PaymentEvents>
 
 interface Dependencies extends ChangeContext<PaymentEvents> {
-  /** Called before a person's word on a transaction is written down, which may run it several times. */
+  /** Called before a person's resolution of a transaction is stored; retries can repeat it. */
   onResolved(agentId: string, transactionId: string, outcome: Resolution['outcome']): Promise<void>
   log: Log
 }
 
-/** Keeps one transaction for each payment, however many messages report it, how often, and in which order. */
+/** Keeps one transaction for each payment, for any number and order of messages about it. */
 export function createLedger({ transact, onResolved, clock, ids, log }: Dependencies) {
   /** Records a message's report, in the caller's transaction. */
   async function record(
@@ -58,7 +58,7 @@ export function createLedger({ transact, onResolved, clock, ids, log }: Dependen
     return next
   }
 
-  /** Records a message's report about a known payment; undefined for one that is not known, or was paid less. */
+  /** Records a message's report about a known payment; undefined if it is unknown, or was paid less. */
   async function change(
     transaction: Database,
     outbox: PaymentOutbox,
@@ -100,7 +100,7 @@ export function createLedger({ transact, onResolved, clock, ids, log }: Dependen
       return [...sums.values()]
     },
 
-    /** A person has found out what came of a payment. */
+    /** Records the outcome of a payment that a person has found out. */
     async resolve(agent: AgentHandle, id: string, { outcome, note }: Resolution): Promise<Transaction> {
       requirePending(await get(agent.db, id))
       await onResolved(agent.agentId, id, outcome)
@@ -125,7 +125,7 @@ async function get(database: Database, id: string): Promise<Transaction> {
   return transaction
 }
 
-/** By what it is called elsewhere; else by the transaction that it was made for, unless that is another payment's. */
+/** Finds the payment by its keys, or else by the named transaction, unless that is another payment's. */
 async function recognise(
   database: Database,
   { keys, transactionId }: Pick<PaymentReport, 'keys' | 'transactionId'>,

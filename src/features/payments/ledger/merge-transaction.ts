@@ -22,10 +22,10 @@ export interface PaymentReport {
   note?: string | null
 }
 
-/** What a message changes about a payment that is known already; without one, it means nothing. */
+/** A message's change of a known payment; without such a payment, it is ignored. */
 export type PaymentChange = Pick<PaymentReport, 'keys' | 'transactionId' | 'reversals'> & { state?: 'failed' }
 
-/** A transaction with the reports of what has gone back of it. */
+/** A transaction with its reported reversals. */
 export interface LedgerEntry extends Transaction {
   reversals: Reversals
 }
@@ -51,7 +51,7 @@ export function newTransaction(id: string, report: PaymentReport, now: string): 
   return withReversals(blank, report.reversals ?? {})
 }
 
-/** Merges another report into a transaction. The order in which reports come makes no difference. */
+/** Merges another report into a transaction, with the same result in any order of reports. */
 export function mergeTransaction(known: LedgerEntry, report: PaymentReport, now: string): LedgerEntry {
   const next = newTransaction(known.id, report, now)
   const isCertain = rank(known.state) >= rank('settled')
@@ -60,7 +60,7 @@ export function mergeTransaction(known: LedgerEntry, report: PaymentReport, now:
   const isMore = isSame && rank(next.state) >= rank('settled') && compare(next.amount, known.amount) > 0
   const merged = {
     ...known,
-    // The amount that was requested gives way to the amount that was paid, of which more may be captured later.
+    // A requested amount is replaced by the paid amount; more can be captured later.
     amount: isCertain && !isMore ? known.amount : next.amount,
     currency: isCertain ? known.currency : next.currency,
     from: leastOf(known.from, next.from),
@@ -73,7 +73,7 @@ export function mergeTransaction(known: LedgerEntry, report: PaymentReport, now:
   return withReversals(merged, mergeReversals(known.reversals, report.reversals ?? {}))
 }
 
-/** A change as a report on what is known. */
+/** Completes a change to a report with the known facts. */
 export function reportOf(known: LedgerEntry, { state, ...change }: PaymentChange): PaymentReport {
   const { type, amount, currency, source } = known
   return { type, amount, currency, source, state: state ?? known.state, ...change }

@@ -1,24 +1,24 @@
 import { add, compare, subtract } from '../money.ts'
 
 /**
- * Money that has gone back, or may, as the provider reports it: in any order, and more than once. Amounts are decimal texts,
- * times the seconds at which the provider says that something happened.
+ * Money that has been returned, or might be, as the provider reports it: in any order, and repeatedly.
+ * Amounts are decimal texts; times are in seconds, by the provider's clock.
  */
 export interface Reversals {
   /** The refunded part of the whole payment. */
   total?: {
     at: number
     amount: string
-    /** It was reported because the payment has changed, so that it holds failures of the same second. */
+    /** Reported because the payment has changed, so it includes failures of the same second. */
     isChange?: boolean
   }
-  /** Single refunds, by id: when each was made and, for one that failed, when it did. */
+  /** Single refunds by id, with their time and, for a failed one, the time of the failure. */
   refunds?: Record<string, { at: number; amount: string; failedAt?: number }>
-  /** By id. */
+  /** Disputes by id. */
   disputes?: Record<string, { at: number; amount: string; state: 'open' | 'won' | 'lost' }>
 }
 
-/** The order in which reports come makes no difference. */
+/** Merges reports, with the same result in any order. */
 export function mergeReversals(one: Reversals, other: Reversals): Reversals {
   return {
     ...latestTotal(one, other),
@@ -59,7 +59,7 @@ function mergeById<Part>(
   return { ...known, ...Object.fromEntries(added) }
 }
 
-/** The part that has gone back in all. */
+/** Returns the total amount that has been returned. */
 export function refundedOf({ total, refunds = {} }: Reversals, currency: string): string {
   return Object.values(refunds).reduce((sum, { at, amount, failedAt }) => {
     const isInTotal = total !== undefined && at <= total.at
@@ -74,7 +74,7 @@ export function isDisputed({ disputes = {} }: Reversals): boolean {
   return Object.values(disputes).some(({ state }) => state !== 'won')
 }
 
-/** Whether a dispute, or the refunds together, are more than the payment. */
+/** Returns true if a dispute, or the refunds together, exceed the payment. */
 export function exceeds(reversals: Reversals, payment: { amount: string; currency: string }): boolean {
   const disputed = Object.values(reversals.disputes ?? {}).map(({ amount }) => amount)
   const parts = [...disputed, refundedOf(reversals, payment.currency)]

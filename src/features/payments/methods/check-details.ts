@@ -18,9 +18,9 @@ const rules: Record<Exclude<MethodType, 'bank' | 'other'>, Rules> = {
 const byIban: Rules = { required: ['iban'], optional: ['holder', 'bic'] }
 const byAccount: Rules = { required: ['account_number', 'bank_code'], optional: ['holder'] }
 
-/** Every reader is shown only the end of these. */
+/** Fields of which every reader sees only the end. */
 const numbers = ['iban', 'account_number']
-/** Nor are viewers of these. */
+/** Fields of which viewers see only the end. */
 const handles = ['address', 'email', 'phone', 'card_id', ...numbers]
 
 const base58 = '[1-9A-HJ-NP-Za-km-z]'
@@ -32,7 +32,7 @@ const addressForms: Record<string, RegExp> = {
   tron: new RegExp(`^T${base58}{33}$`),
 }
 
-/** Forms of single fields, and what they are called. */
+/** Forms of single fields, and their descriptions. */
 const forms: Record<string, [form: RegExp, issue: string]> = {
   card_id: [/^(?!\d+$)[A-Za-z]\w{3,200}$/, 'must be the id of a card at the provider, never its number'],
   last4: [/^\d{4}$/, 'must be four digits'],
@@ -42,7 +42,7 @@ const forms: Record<string, [form: RegExp, issue: string]> = {
   bank_code: [/^[\dA-Z -]{3,20}$/i, 'must be the code of a bank'],
 }
 
-/** Details in the one way of writing them. Throws VALIDATION_ERROR for what can't be right. */
+/** Normalizes details. Throws VALIDATION_ERROR for impossible values. */
 export function checkDetails(type: MethodType, given: Details): Details {
   const details = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value.trim()]))
   const card =
@@ -76,7 +76,7 @@ function wrong(field: string, issue: string) {
   return invalid(`details.${field}`, issue)
 }
 
-/** ISO 13616: moved by four places, letters as numbers, the whole leaves 1 when divided by 97. */
+/** Checks an IBAN by ISO 13616: rotated by four places, with letters as numbers, it is 1 modulo 97. */
 export function isIban(iban: string): boolean {
   if (!/^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/.test(iban)) return false
   const digits = (iban.slice(4) + iban.slice(0, 4)).replaceAll(
@@ -86,7 +86,7 @@ export function isIban(iban: string): boolean {
   return BigInt(digits) % 97n === 1n
 }
 
-/** 13 to 19 digits whose check digit is right (Luhn), and that are no part of a word, such as an address. */
+/** Finds 13 to 19 digits with a correct check digit (Luhn) that are no part of a word, such as an address. */
 function holdsCardNumber(value: string): boolean {
   const found = value.match(/(?<![\da-z])\d(?:[ -]?\d){12,18}(?![\da-z])/gi) ?? []
   return found.some(text => {
@@ -99,12 +99,12 @@ function holdsCardNumber(value: string): boolean {
   })
 }
 
-/** Without the fields that no reader may see. */
+/** Returns the details for all readers, with numbers masked. */
 export function shownDetails(details: Details): Details {
   return masked(details, numbers)
 }
 
-/** The details for callers who may only read. */
+/** Returns the details for callers who may only read. */
 export function detailsForViewers(details: Details): Details {
   return masked(details, handles)
 }

@@ -24,7 +24,7 @@ export async function listMethods(database: Database, parameters: ListParameters
   return { rows: rows.map(toMethod), meta }
 }
 
-/** Methods that look the same once they are masked. */
+/** Finds methods with equal masked details. */
 export function findAlike(database: Database, { type, details }: Pick<MethodRow, 'type' | 'details'>) {
   return methods(database).where('type', '=', type).where('details', '=', details).orderBy('id').execute()
 }
@@ -33,7 +33,7 @@ export async function insertMethod(database: Database, row: MethodRow): Promise<
   await database.insertInto('payment_methods').values(row).execute()
 }
 
-/** The deleted row, if there was one. */
+/** Returns the deleted row, if there was one. */
 export async function deleteMethod(database: Database, id: string): Promise<MethodRow | undefined> {
   return await database.deleteFrom('payment_methods').where('id', '=', id).returningAll().executeTakeFirst()
 }

@@ -17,9 +17,9 @@ interface Dependencies {
   ids: Ids
 }
 
-/** How an agent can be paid. Details are sealed as a whole; what is stored beside them may be shown. */
+/** Ways to pay an agent. Details are sealed as a whole; the masked details beside them may be shown. */
 export function createMethodsService({ agentSecrets, clock, ids }: Dependencies) {
-  /** The ids of methods that look like this one. Throws CONFLICT if one of them is the same. */
+  /** Returns the ids of methods with equal masked details. Throws CONFLICT if one of them is the same. */
   async function requireNew({ agentId, db }: AgentHandle, row: MethodRow, sealed: Sealed): Promise<string> {
     const alike = await findAlike(db, row)
     for (const { secret_set } of alike) {
@@ -51,7 +51,7 @@ export function createMethodsService({ agentSecrets, clock, ids }: Dependencies)
       const sealed = { details: textOf(details) }
       const secret_set = await agentSecrets.write(agent.agentId, sealed)
       try {
-        // Sealed details can't be read in the transaction that has to check that nothing was added meanwhile.
+        // Sealed details can't be read in the transaction that must check for methods added meanwhile.
         for (let isStored = false; !isStored; ) {
           const before = await requireNew(agent, row, sealed)
           isStored = await inTransaction(agent.db, async transaction => {
@@ -81,7 +81,7 @@ interface Sealed {
 
 export type MethodsService = ReturnType<typeof createMethodsService>
 
-/** Equal details have equal texts. */
+/** Returns equal texts for equal details. */
 function textOf(details: Details): string {
   return JSON.stringify(Object.fromEntries(Object.entries(details).toSorted()))
 }

@@ -1,6 +1,6 @@
-/** The words of banks, wallets and payment services, by their meaning. All of them are compared in lower case. */
+/** The words of banks, wallets and payment services, by meaning. All are compared in lower case. */
 
-/** A message with one of these does not report money that has come in. */
+/** A message with one of these words does not report received money. */
 export const noReceipt = new RegExp(
   [
     String.raw`\bsent to\b|you(?:'ve| have)? (?:sent|paid|transferred)\b|\b(?:debit|withdr[ae]w|purchase|spent|paid to|payment to)`,
@@ -14,7 +14,7 @@ export const noReceipt = new RegExp(
   ].join('|'),
 )
 
-/** In the sentence of an amount: it has not come in, or only under a condition, or is still to come. */
+/** With one of these words in its sentence, an amount has not been received, or only under a condition. */
 export const unsure = new RegExp(
   [
     String.raw`\b(?:not|never|nothing|without|unless|if|once|when|until|whether|expected|awaiting|upcoming|on hold|instead of)\b|n['’]t\b`,
@@ -34,7 +34,7 @@ export const unsure = new RegExp(
   ].join('|'),
 )
 
-/** Money has come in. */
+/** Words for received money. */
 export const receipt = new RegExp(
   [
     String.raw`\breceived\b|\bcredited\b|\bcredit (?:of|alert)\b|\bdeposit(?:ed)?\b|\bpaid (?:into|you)\b|\bsent you\b`,
@@ -44,7 +44,7 @@ export const receipt = new RegExp(
   ].join('|'),
 )
 
-/** An amount behind one of these is what there is, or what it cost. */
+/** After one of these words, an amount is a balance or a cost. */
 export const noAmount =
   /bal(?:ance)?\b|limit|\bfee\b|cost|charge|saldo|solde|kontostand|gebühr|frais|tarifa|salio|bakiye|остат|баланс|残高|余额|잔액|الرصيد/
 
@@ -52,7 +52,7 @@ export const noAmount =
 const end = String.raw`(?=\s*(?:(?<=[^\s.]{2})\.\s|\.\s\p{L}{2,20}:|[,;:!]\s|[.,;:!]?$|[()。]|\s(?:on|at|via|[Rr]ef|REF|has|was|[Cc]urrent|for|erhalten|the)\b))`
 const nameEnd = end.replace('(?=', String.raw`(?=\s\+?\d{6}|`)
 
-/** Who paid: the first that is found. In lower case, since names have the same words in them. */
+/** Patterns of the payer; the first match counts. In lower case, because names contain the same words. */
 export const senders = [
   '(?:[Ff]rom|FROM)',
   'von',
@@ -80,7 +80,7 @@ const words = [
   'verwendungszweck|zahlungsreferenz|transaktionscode|motif|concepto|causale|omschrijving|kumbukumbu|tytuł|назначение',
 ]
 
-/** The payment's reference there: the first that is found. */
+/** Patterns of the payment's reference in the message; the first match counts. */
 export const references = [
   /^([A-Z0-9]{8,12}) confirmed\b/i,
   new RegExp(String.raw`(?<!\p{L})(?:${words.join('|')})(?!\p{L})${named}`, 'iu'),
@@ -88,7 +88,7 @@ export const references = [
   new RegExp(String.raw`\b(?:transaction )?id\s?:${named}`, 'iu'),
 ]
 
-/** How currencies are written beside their codes; null for a sign that several have. */
+/** Signs of currencies besides their codes; null for a sign of several currencies. */
 export const signs: Readonly<Record<string, string | null>> = {
   ksh: 'KES',
   tsh: 'TZS',
@@ -137,9 +137,9 @@ export const signs: Readonly<Record<string, string | null>> = {
   usdt: 'USDT',
 }
 
-/** Where a single point before three digits parts thousands; elsewhere a comma does. */
+/** Currencies with a point between thousands; others use a comma. */
 export const pointForThousands = new Set('EUR BRL IDR VND TRY COP CLP ARS DKK XOF PYG UYU'.split(' '))
-/** Of these, countries write a comma in both ways. */
+/** Currencies whose comma has both meanings, by country. */
 export const commaIsAmbiguous = new Set([
   ...pointForThousands,
   'PLN',

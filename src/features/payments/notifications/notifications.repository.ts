@@ -36,7 +36,7 @@ export async function insertNotification(database: Database, row: NotificationRo
   await database.insertInto('payment_notifications').values(row).execute()
 }
 
-/** @param transaction_id null: it matches none any more. */
+/** @param transaction_id null removes the match. */
 export async function setMatch(database: Database, id: string, transaction_id: string | null): Promise<void> {
   const status = transaction_id === null ? 'unmatched' : 'matched'
   await database

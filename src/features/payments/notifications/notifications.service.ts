@@ -18,16 +18,16 @@ import {
 import type { NewNotification, Notification, NotificationListQuery } from './notifications.schema.ts'
 import { parseNotification } from './parse-notification.ts'
 
-/** How far apart a payment and its notification may be where only the amount connects them. */
+/** Max time between a payment and its notification if only the amount connects them (ms). */
 const nearMs = 48 * 3_600_000
 
 interface Dependencies extends ChangeContext<PaymentEvents> {
   ledger: Ledger
 }
 
-/** Reads the messages of others about payments and compares them with the ledger. */
+/** Reads messages of other services about payments, and compares them with the ledger. */
 export function createNotificationsService({ transact, ledger, clock, ids }: Dependencies) {
-  /** The only transaction that a notification can report: by its reference, else by amount and time. */
+  /** Returns the only transaction that a notification can report: by reference, else by amount and time. */
   async function fittingTransaction(
     database: Kysely<AgentTables>,
     row: NotificationRow,
@@ -43,7 +43,7 @@ export function createNotificationsService({ transact, ledger, clock, ids }: Dep
     return other === undefined ? (found?.id ?? null) : null
   }
 
-  /** Changes a notification that is, or is not yet, matched. */
+  /** Changes the match of a notification in the expected status. */
   function change(
     agent: AgentHandle,
     id: string,
@@ -85,7 +85,7 @@ export function createNotificationsService({ transact, ledger, clock, ids }: Dep
 
     unmatch: (agent: AgentHandle, id: string) => change(agent, id, 'matched', async () => null),
 
-    /** Records a notification as a payment that nothing else reports. */
+    /** Records a notification as a payment without other reports. */
     record: (agent: AgentHandle, id: string) =>
       change(agent, id, 'unmatched', async (transaction, { amount, currency, from, reference }, outbox) => {
         if (amount === null || currency === null)

@@ -13,12 +13,12 @@ export interface Parsed {
 
 export const nothing: Parsed = { amount: null, currency: null, from: null, reference: null }
 
-/** Characters that are looked at. */
+/** Max characters that are read. */
 const readLength = 4000
-/** Characters before an amount that say what it is. */
+/** Max characters before an amount that give its meaning. */
 const contextLength = 40
 
-/** Reads the income that a message reports; returns nothing rather than something wrong. */
+/** Reads the income that a message reports; returns nothing if in doubt. */
 export function parseNotification(message: string): Parsed {
   const written = message.slice(0, readLength)
   if (disguised.test(written)) return nothing
@@ -36,7 +36,7 @@ export function parseNotification(message: string): Parsed {
   return { amount, currency, from, reference: firstOf(references, text) ?? null }
 }
 
-/** Digits, signs and blanks of all scripts as those of one. */
+/** Replaces digits, signs and blanks of all scripts by those of one. */
 function plain(message: string): string {
   return withPlainDigits(normalizedText(message.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, ''), 'NFKC'))
     .replaceAll('٫', '.')
@@ -47,13 +47,13 @@ function plain(message: string): string {
 }
 
 /**
- * Characters that make a reader see another number than there is: marks that turn the direction of writing around, anything
- * invisible or combining within digits, and digits that are raised, circled or parts of fractions.
+ * Matches characters that show another number than is written: marks that change the direction of writing,
+ * anything invisible or combining within digits, and digits that are raised, circled or parts of fractions.
  */
 const disguised =
   /[\u202d\u202e]|\p{No}|\p{Nd}[.,' ]?[\p{M}\p{Default_Ignorable_Code_Point}]+(?=[.,' ]?\p{Nd}|$)|\p{Nd}\p{M}/u
 
-/** The sentence that an amount stands in: the words of another one say nothing about it. */
+/** Returns the sentence of an amount: words of other sentences are irrelevant to it. */
 function sentenceAround(lower: string, { start, end }: FoundAmount): string {
   const before = lower.slice(0, start).split(sentenceEnd).at(-1) ?? ''
   return before + lower.slice(start, end) + (lower.slice(end).split(sentenceEnd)[0] ?? '')
@@ -61,7 +61,7 @@ function sentenceAround(lower: string, { start, end }: FoundAmount): string {
 
 const sentenceEnd = /(?:(?<=[^\s.]{3})\.\s|[!?。！？;]|\n)/
 
-/** The text before an amount, back to the number before it. */
+/** Returns the text before an amount, back to the number before it. */
 function contextOf(lower: string, { start }: FoundAmount): string {
   return (
     lower
@@ -71,7 +71,7 @@ function contextOf(lower: string, { start }: FoundAmount): string {
   )
 }
 
-/** A balance that is less than what came in contradicts it. */
+/** A balance below the received amount contradicts it. */
 function isLess(balance: FoundAmount, { amount, currency }: FoundAmount): boolean {
   if (balance.amount === null || amount === null || balance.currency !== currency) return false
   return compare(balance.amount, amount) < 0

@@ -1,13 +1,13 @@
 import { canonical, decimalsOf } from '../money.ts'
 import { commaIsAmbiguous, pointForThousands, signs } from './notification-words.ts'
 
-/** An amount where it stands in a text. */
+/** An amount with its place in a text. */
 export interface FoundAmount {
-  /** Null where it can be read in two ways. */
+  /** Null if it has two readings. */
   amount: string | null
-  /** Null where its sign belongs to several currencies. */
+  /** Null if its sign belongs to several currencies. */
   currency: string | null
-  /** Of the amount with its currency. */
+  /** The place of the amount with its currency. */
   start: number
   end: number
 }
@@ -15,7 +15,7 @@ export interface FoundAmount {
 const codes = new Set(Intl.supportedValuesOf('currency'))
 const longestSign = Math.max(...Object.keys(signs).map(sign => sign.length))
 
-/** Numbers that stand beside a currency, in order. */
+/** Returns the numbers beside a currency, in order. */
 export function findAmounts(text: string): FoundAmount[] {
   const found: FoundAmount[] = []
   for (let at = 0; at < text.length; at += 1) {
@@ -35,24 +35,24 @@ export function findAmounts(text: string): FoundAmount[] {
   return found
 }
 
-/** Before an amount: a sign, a part of a larger number, or a factor. */
+/** Matches before an amount: a sign, a part of a larger number, or a factor. */
 const oddBefore = /(?:[-\u2010-\u2015\u2212~<>≈^*/×]|[*×]\s|\b\d+ ?x ?)$/i
-/** Right before the digits, where no currency stands there. */
+/** Matches right before the digits, without a currency there. */
 const oddBeforeDigits = /(?:[.,']|\p{L}|\p{M})$/u
-/** Behind an amount: a factor, a power, a fraction, a percentage, or a sign. */
+/** Matches after an amount: a factor, a power, a fraction, a percentage, or a sign. */
 const oddBehind =
   /^(?:e[-+]?\d|\s?(?:k|m|b|bn|mn|mio|mrd|lakhs?|lacs?|crores?|cr|mil|thousand|million|billion|tausend|millionen)(?![\p{L}\d])|\s?[万千億亿百만천%‰^*×]|\/\d|[.,']{2}|[-\u2212](?=[\s.,;]|$))/iu
 
 interface Place {
-  /** Of the amount with its currency. */
+  /** The place of the amount with its currency. */
   start: number
   end: number
-  /** Of the digits. */
+  /** The place of the digits. */
   at: number
   digitsEnd: number
 }
 
-/** Whether what surrounds the digits, or a zero before them, may make another number of them. */
+/** Returns true if the text around the digits, or a zero before them, might make another number. */
 function isOdd(text: string, { start, end, at, digitsEnd }: Place): boolean {
   const before = text.slice(Math.max(0, start - 8), start)
   const isNegative = text[at - 1] === '(' && text[digitsEnd] === ')'
@@ -70,7 +70,7 @@ function isDigit(character: string | undefined): boolean {
   return character !== undefined && character >= '0' && character <= '9'
 }
 
-/** Digits with separators between them; a space is one before exactly three digits. */
+/** Returns the end of digits with separators; a space is one before exactly three digits. */
 function endOfNumber(text: string, start: number): number {
   let end = start + 1
   while (end < text.length) {
@@ -107,7 +107,7 @@ function currencyAfter(text: string, at: number): Named | undefined {
   for (let length = Math.min(longestSign, word.length); length > 0; length -= 1) {
     const currency = currencyOf(word.slice(0, length))
     const isWhole = !(/[a-z]/i.test(word[length - 1] ?? '') && /\p{L}/u.test(word[length] ?? ''))
-    // The South African sign stands before its number only.
+    // The South African sign is only before its number.
     if (currency !== undefined && isWhole && length + window.length - word.length > 1)
       return { currency, length: length + window.length - word.length }
     if (currency !== undefined && isWhole && !/[a-z]/i.test(word[0] ?? '')) return { currency, length }
@@ -121,7 +121,7 @@ function currencyOf(word: string): string | null | undefined {
   return codes.has(word) ? word : undefined
 }
 
-/** Undefined separators make an amount null: rather none than a wrong one. */
+/** Returns null for ambiguous separators: no amount is better than a wrong one. */
 function readNumber(text: string, currency: string | null): string | null {
   const groups = text.split(/[.,' ]/)
   const marks = text.replaceAll(/\d/g, '')
@@ -147,12 +147,12 @@ function isFraction(
   { currency, decimals }: { currency: string | null; decimals: number },
 ) {
   if (fraction.length <= 2) return true
-  // Thousands and decimals would be as long.
+  // Thousands and decimals would have equal lengths.
   if (decimals === 3 && fraction.length === 3) return new Set(marks).size === marks.length
   return (currency?.length ?? 0) > 3 && fraction.length > 3
 }
 
-/** Groups of three digits after the first, or of two before the last three as in India, all parted alike. */
+/** Returns true for equally separated groups of three digits after the first, or the Indian form. */
 function areThousands([first = '', ...others]: readonly string[], separators: string): boolean {
   if (others.length === 0) return true
   if (new Set(separators).size > 1 || first.length > 3) return false
@@ -160,7 +160,7 @@ function areThousands([first = '', ...others]: readonly string[], separators: st
   return others.at(-1)?.length === 3 && (isIndian || others.every(group => group.length === 3))
 }
 
-/** Whether a single mark before three digits may be the one of decimals. */
+/** Returns true if a single mark before three digits might separate decimals. */
 function isAmbiguous(mark: string, currency: string | null): boolean {
   if (currency === null) return true
   return mark === '.'

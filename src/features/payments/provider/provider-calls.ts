@@ -4,19 +4,19 @@ import type { PaymentReport } from '../ledger/merge-transaction.ts'
 import { fromUnits, providerDecimals } from '../money.ts'
 import type { Card, Exchanges } from './provider.schema.ts'
 
-/** The arguments of every call beside its body. */
+/** The arguments of every call besides its body. */
 export interface CallContext {
   idempotencyKey: string
   agentId: string
-  /** In the ledger; the provider repeats it in its events. */
+  /** The id in the ledger; the provider repeats it in its events. */
   transactionId: string | null
-  /** The provider's keys of the payment of that transaction. */
+  /** The provider's keys of that transaction's payment. */
   paymentKeys: readonly string[]
 }
 
 export interface Performed<Answer> {
   answer: Answer
-  /** For the ledger. */
+  /** The report for the ledger. */
   report?: Pick<PaymentReport, 'keys' | 'state'> & Partial<PaymentReport>
 }
 
@@ -28,9 +28,9 @@ type Calls = {
   ) => Promise<Performed<Exchanges[Kind]['answer']>>
 }
 
-/** Under this name what we create there carries the id of its transaction. */
+/** The metadata field of the transaction's id in objects created at the provider. */
 export const transactionField = 'transaction_id'
-/** And under this one that of its agent: the events of an account go to all agents that use it. */
+/** The metadata field of the agent's id: the events of an account go to all agents that use it. */
 export const agentField = 'agent_id'
 
 export const providerCalls: Calls = {
@@ -48,7 +48,7 @@ export const providerCalls: Calls = {
         success_url,
         cancel_url,
         metadata,
-        // Not copied from the session by the provider.
+        // The provider does not copy the session's metadata.
         payment_intent_data: { metadata },
       },
       context,
@@ -96,7 +96,7 @@ export const providerCalls: Calls = {
       status: refund.status,
       transaction_id: context.transactionId,
     }
-    // Only the charge says how much has gone back in all; without it the event does.
+    // Only the charge contains the total refund; without a charge, the event does.
     if (typeof refund.charge !== 'object' || refund.charge === null) return { answer }
     const { currency, amount_refunded } = refund.charge
     const refunded = fromUnits(amount_refunded, providerDecimals(currency))
@@ -110,7 +110,7 @@ const states = new Map<string, TransactionState>([
   ['failed', 'failed'],
 ])
 
-/** Of all cards that the account has issued, up to a thousand. */
+/** Lists all cards that the account has issued, up to a thousand. */
 export async function listCards(client: Stripe): Promise<Card[]> {
   const cards = await client.issuing.cards.list({ limit: 100 }).autoPagingToArray({ limit: 1000 })
   return cards.map(({ id, last4, brand, status, spending_controls, created }) => {
@@ -120,13 +120,13 @@ export async function listCards(client: Stripe): Promise<Card[]> {
   })
 }
 
-/** The provider's keys of the payment of a charge: its intent, which a session shares, and the charge itself. */
+/** Returns the provider's keys of a charge's payment: its intent, which a session shares, and the charge. */
 export function keysOf({ id, payment_intent }: Pick<Stripe.Charge, 'id' | 'payment_intent'>): string[] {
   const intent = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id
   return [...(intent === undefined ? [] : [intent]), id]
 }
 
-/** The key that a payment can be refunded by. */
+/** Returns the key that a payment can be refunded by. */
 export function refundableKey(keys: readonly string[]): string | undefined {
   return keys.find(key => /^(?:ch|py|pi)_/.test(key))
 }

@@ -3,17 +3,17 @@ import type Stripe from 'stripe'
 import { AppError } from '#platform/errors.ts'
 import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
 
-/** How long one try may take, and all tries together, in milliseconds. */
+/** Max duration of one attempt, and of all attempts together (ms). */
 const tryMs = 10_000
 const deadlineMs = 25_000
 const clientsKept = 100
-/** An answer that says that the same request is under way. */
+/** The status of a request that the provider still processes. */
 const underWay = 409
 
-/** Refusals of a proxy in front of the provider, which say nothing about an earlier try: no right (any more), too much. */
+/** Statuses of a proxy before the provider, which say nothing about an earlier attempt. */
 const ofThisTry = [401, 403, 429]
 
-/** One exchange with the provider, which may be repeated; `isRepeated` if it was, and may have been performed then. */
+/** Runs one exchange with the provider, with retries; `isRepeated` if an earlier one might have succeeded. */
 export type CallProvider = <Answer>(
   apiKey: string,
   exchange: (client: Stripe) => Promise<Answer>,
@@ -21,8 +21,8 @@ export type CallProvider = <Answer>(
 ) => Promise<Answer>
 
 /**
- * Calls the provider. Rejects with PROVIDER_REFUSED if it has refused, which changed nothing there, and with
- * OUTCOME_UNKNOWN if the outcome is open. The library is loaded when it is first used.
+ * Calls the provider. Rejects with PROVIDER_REFUSED for a refusal, which changed nothing there, and with
+ * OUTCOME_UNKNOWN if the outcome is open. The library is loaded at its first use.
  */
 export function createProviderClient(base: URL): CallProvider {
   const clients = new LRUCache<string, Stripe>({ max: clientsKept })
@@ -57,7 +57,7 @@ export function createProviderClient(base: URL): CallProvider {
   }
 }
 
-/** The error of a refusal that the library throws; anything else leaves the outcome open. */
+/** Returns the error of a refusal that the library throws; any other error leaves the outcome open. */
 function refusalFrom(error: unknown, apiKey: string, isRepeated: boolean): AppError | undefined {
   if (!(error instanceof Error) || !('type' in error)) return undefined
   const { type, message, code, decline_code, statusCode = 0 } = error as Partial<Stripe.errors.StripeError>
@@ -72,7 +72,7 @@ function refusalFrom(error: unknown, apiKey: string, isRepeated: boolean): AppEr
   })
 }
 
-/** Never with the cause, which holds what was sent. */
+/** The error has no cause, because that contains the sent data. */
 export function outcomeUnknown(): AppError {
   return new AppError(
     'OUTCOME_UNKNOWN',

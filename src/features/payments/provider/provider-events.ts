@@ -4,7 +4,7 @@ import type { PaymentChange, PaymentReport } from '../ledger/merge-transaction.t
 import { fromUnits, providerDecimals } from '../money.ts'
 import { agentField, keysOf, transactionField } from './provider-calls.ts'
 
-/** Only what is read of events; what a version of the provider's API leaves out must not stop the rest. */
+/** Only the fields in use; fields that an API version omits must not stop the others. */
 const eventSchema = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 300 }),
   type: Type.String(),
@@ -45,7 +45,7 @@ const chargeSchema = Type.Object({
   metadata,
 })
 
-/** Of a refund or a dispute. */
+/** The common fields of refunds and disputes. */
 const partOfCharge = {
   id: Type.String(),
   charge: text,
@@ -69,12 +69,12 @@ const authorizationSchema = Type.Object({
 export interface ProviderEvent {
   id: string
   type: string
-  /** Seconds since the epoch; 0 if it does not say. */
+  /** Seconds since the epoch; 0 if missing. */
   at: number
   object: object
 }
 
-/** Undefined for what is no event. */
+/** Returns undefined for anything but an event. */
 export function readEvent(body: Buffer): ProviderEvent | undefined {
   try {
     const event: unknown = JSON.parse(body.toString('utf8'))
@@ -85,13 +85,13 @@ export function readEvent(body: Buffer): ProviderEvent | undefined {
   }
 }
 
-/** What an event means for the ledger: a payment, or what has become of one. */
+/** An event's meaning for the ledger: a payment, or a change of one. */
 export type Meaning =
   | { report: PaymentReport }
   | { change: PaymentChange; session?: 'expired' }
   | { problem: string }
 
-/** Undefined if the event means nothing for the ledger, or is about a payment that another agent requested. */
+/** Returns undefined for an event without meaning for the ledger, or about another agent's payment. */
 export function meaningOf({ type, at, object }: ProviderEvent, agentId: string): Meaning | undefined {
   if (matches(madeSchema, object) && object.metadata[agentField] !== agentId) return undefined
   const read = readers.find(([pattern]) => pattern.test(type))?.[1]
@@ -123,7 +123,7 @@ function paidBySession(session: object): Meaning | undefined {
   }
 }
 
-/** Nothing will be paid for it any more, or the payment has bounced. */
+/** The session has expired without a payment, or the payment has bounced. */
 function failedSession(session: object): Meaning | undefined {
   if (!matches(sessionSchema, session)) return undefined
   const transactionId = session.metadata?.[transactionField] ?? undefined
@@ -163,7 +163,7 @@ function refundedBy(refund: object, { at }: Moment): Meaning | undefined {
   return { change: { keys: keysIn(refund), reversals: { refunds: { [id]: made } } } }
 }
 
-/** An inquiry (`warning_…`) takes no money back. */
+/** An inquiry (`warning_…`) returns no money. */
 function disputedBy(dispute: object, { at }: Moment): Meaning | undefined {
   if (!matches(disputeSchema, dispute) || /^warning_(?:needs|under)/.test(dispute.status)) return undefined
   const { id, status } = dispute
@@ -209,7 +209,7 @@ export interface Approval {
   max_amount?: number
 }
 
-/** Whether a purchase by card is approved; undefined if the event is no request for an approval. */
+/** Returns true to approve a purchase by card; undefined for an event without such a request. */
 export function approves(
   { type, object }: ProviderEvent,
   approval: Approval | undefined,

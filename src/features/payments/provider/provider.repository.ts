@@ -16,7 +16,7 @@ export async function findRequest(
     .executeTakeFirst()
 }
 
-/** @param keptSince before that, keys of callers are forgotten; ISO 8601. */
+/** @param keptSince callers' keys from before it are forgotten; ISO 8601. */
 export async function insertRequest(database: Database, row: RequestRow, keptSince: string): Promise<void> {
   if (row.caller_key !== null)
     await database
@@ -32,7 +32,7 @@ export async function answerRequest(database: Database, id: string, answer: stri
   await database.updateTable('provider_requests').set({ answer }).where('id', '=', id).execute()
 }
 
-/** The checkout that a transaction was made for. */
+/** Finds the checkout of a transaction. */
 export async function findCheckout(
   database: Database,
   transactionId: string,
@@ -45,7 +45,7 @@ export async function findCheckout(
     .executeTakeFirst()
 }
 
-/** The answer that an event was given before. */
+/** Returns the former response to an event. */
 export async function findEvent(database: Database, id: string): Promise<string | undefined> {
   const row = await database
     .selectFrom('provider_events')
@@ -55,7 +55,7 @@ export async function findEvent(database: Database, id: string): Promise<string 
   return row?.answer
 }
 
-/** @param keptSince what is older can't come again, nor can its payment; ISO 8601. */
+/** @param keptSince older events can't recur, nor can their payments; ISO 8601. */
 export async function insertEvent(
   database: Database,
   event: Selectable<AgentTables['provider_events']>,
@@ -70,7 +70,7 @@ export async function keepEarlyChange(database: Database, change: EarlyChange): 
   await database.insertInto('early_payment_changes').values(change).execute()
 }
 
-/** Removes the changes that were reported before the payment with these keys; returns them in the order of their coming. */
+/** Removes the changes reported before the payment with these keys; returns them in order of arrival. */
 export async function takeEarlyChanges(database: Database, keys: readonly string[]): Promise<EarlyChange[]> {
   const taken = await database
     .deleteFrom('early_payment_changes')

@@ -24,7 +24,7 @@ import { readEvent } from './provider-events.ts'
 import type { WebhookService } from './webhook.service.ts'
 
 const base = '/api/agents/:id/provider'
-/** How old an event may be, or how far ahead of our clock. */
+/** Max age of an event, or its lead on this clock (s). */
 const toleranceSeconds = 300
 
 interface Profile {
@@ -35,7 +35,7 @@ interface Profile {
 interface Dependencies {
   provider: ProviderService
   webhook: WebhookService
-  /** Undefined without such an agent. */
+  /** Returns undefined for an unknown agent. */
   profileOf(agentId: string): Promise<Profile | undefined>
   webhookSecret: string | undefined
   clock: Clock
@@ -43,12 +43,12 @@ interface Dependencies {
 
 const limits = { area: 'payments', access: 'anyone', limit: 'general' } as const
 
-export function registerProviderRoutes(app: App, needs: Dependencies): void {
-  registerPayments(app, needs)
-  // In a scope of its own, because signatures are made over the bytes of a body.
+export function registerProviderRoutes(app: App, dependencies: Dependencies): void {
+  registerPayments(app, dependencies)
+  // The scope is separate, because signatures are made over the bytes of a body.
   void app.register((scope, _options, done) => {
     acceptRawBodies(scope)
-    registerWebhook(scope, needs)
+    registerWebhook(scope, dependencies)
     done()
   })
 }
@@ -110,7 +110,7 @@ function registerWebhook(scope: App, { webhook, profileOf, webhookSecret, clock 
       const event = readEvent(signedBody(request, secret, clock))
       if (event === undefined) throw invalid('body', 'must be an event of the payment provider')
       const answer = await webhook.process(id, event, profile?.settings.issuing_approval)
-      // Without it, the provider takes no decision from the answer.
+      // Without this header, the provider ignores the decision.
       if (answer.approved !== undefined) reply.header('Stripe-Version', apiVersion)
       return answer
     },
@@ -119,7 +119,7 @@ function registerWebhook(scope: App, { webhook, profileOf, webhookSecret, clock 
 
 const apiVersion = '2026-10-28.endive'
 
-/** The header has a neutral name; the provider itself sends it under its own. */
+/** The header has a neutral name; the provider itself uses its own. */
 function signedBody(request: FastifyRequest, secret: string | undefined, clock: Clock): Buffer {
   const header = 'provider-signature' in request.headers ? 'provider-signature' : 'stripe-signature'
   const window = { seconds: toleranceSeconds, now: clock.now() }

@@ -97,7 +97,7 @@ export const webhookAnswerSchema = Type.Object({
 })
 export type WebhookAnswer = Static<typeof webhookAnswerSchema>
 
-/** Requests to the provider and its answers, by kind. */
+/** Requests to the provider and their results, by kind. */
 export interface Exchanges {
   checkout: { body: Static<typeof checkoutSchema>; answer: Static<typeof checkoutSessionSchema> }
   charge: { body: Static<typeof chargeSchema>; answer: Static<typeof chargedSchema> }

@@ -12,24 +12,24 @@ import type { CallProvider } from './provider-client.ts'
 import type { createRequestStore, Outcome } from './request-store.ts'
 import { dayMs, retryRequestJobName } from './request-store.ts'
 
-/** The provider remembers keys for a day: a later repetition could charge again. */
+/** The provider remembers keys for a day: a later retry could charge again. */
 const lastRepeatMs = dayMs - 3_600_000
 
 interface Dependencies {
   requests: ReturnType<typeof createRequestStore>
   credentialsOf(agentId: string): Promise<Credentials>
-  /** The platform's own, for agents without one. */
+  /** The platform's own key, for agents without one. */
   apiKey: string | undefined
   callProvider: CallProvider
   clock: Clock
 }
 
 /** Sends requests to the provider, and repeats each under the same key until the outcome is known. */
-export function createProviderService(needs: Dependencies) {
-  const { requests, credentialsOf, callProvider, clock } = needs
+export function createProviderService(dependencies: Dependencies) {
+  const { requests, credentialsOf, callProvider, clock } = dependencies
 
   async function keyOf(agentId: string): Promise<string> {
-    const key = (await credentialsOf(agentId)).provider_api_key ?? needs.apiKey
+    const key = (await credentialsOf(agentId)).provider_api_key ?? dependencies.apiKey
     if (key !== undefined) return key
     throw new AppError(
       'PROVIDER_NOT_CONFIGURED',
@@ -70,7 +70,7 @@ export function createProviderService(needs: Dependencies) {
   }
 
   return {
-    /** @throws AppError PROVIDER_NOT_CONFIGURED, PROVIDER_REFUSED, or OUTCOME_UNKNOWN while the outcome is open */
+    /** @throws AppError PROVIDER_NOT_CONFIGURED, PROVIDER_REFUSED, or OUTCOME_UNKNOWN for an open outcome */
     async request<Of extends Kind>(
       agent: AgentHandle,
       kind: Of,
@@ -93,7 +93,7 @@ export function createProviderService(needs: Dependencies) {
     async cards(agentId: string) {
       const apiKey = await keyOf(agentId)
       return await callProvider(apiKey, listCards).catch(error => {
-        // Reading has no outcome that could be open.
+        // A read has no outcome that could be open.
         if (isRefusal(error)) throw error
         throw new AppError('OUTBOUND_FAILED', 'The payment provider gave no usable answer. Try again.')
       })

@@ -14,11 +14,11 @@ import type { Exchanges, Kind } from './provider.schema.ts'
 import type { Performed } from './provider-calls.ts'
 import { refundableKey } from './provider-calls.ts'
 
-/** When a request is repeated whose process has died. */
+/** Delay before a request is repeated whose process has died (ms). */
 const firstRepeatMs = 60_000
 export const dayMs = 24 * 3_600_000
 
-/** The outcome of a request; of a refusal, the error that its callers get. */
+/** The outcome of a request; for a refusal, the error for its callers. */
 export type Outcome =
   | Performed<unknown>
   | { refusal: { message: string; details: Record<string, unknown> | undefined } }
@@ -27,9 +27,9 @@ interface Dependencies extends ChangeContext<PaymentEvents> {
   ledger: Ledger
 }
 
-/** Requests to the provider: stored with a job before they are sent, so that none is forgotten after a crash. */
+/** Requests to the provider: stored with a job before they are sent, so that none is lost in a crash. */
 export function createRequestStore({ transact, ledger, clock, ids }: Dependencies) {
-  /** The id of the pending transaction of a new payment, or of the one that is to be refunded. */
+  /** Returns the id of a new payment's pending transaction, or of the one to be refunded. */
   async function transactionFor(
     transaction: Kysely<AgentTables>,
     outbox: PaymentOutbox,
@@ -54,7 +54,7 @@ export function createRequestStore({ transact, ledger, clock, ids }: Dependencie
   }
 
   return {
-    /** The new request with its pending transaction, or the one that was stored under the caller's key before. */
+    /** Returns the new request with its pending transaction, or the stored one of the caller's key. */
     store(agent: AgentHandle, kind: Kind, body: Exchanges[Kind]['body'], callerKey: string | undefined) {
       const caller_key = callerKey ?? null
       const row = { id: ids.record(), kind, caller_key, body: JSON.stringify(body), answer: null }
@@ -76,7 +76,7 @@ export function createRequestStore({ transact, ledger, clock, ids }: Dependencie
       )
     },
 
-    /** Records what came of a request, in the ledger as well; `isJob` if its own job has found out. */
+    /** Records the outcome of a request, also in the ledger; `isJob` if its own job has found it. */
     record(agent: AgentHandle, { id, kind, transaction_id }: RequestRow, outcome: Outcome, isJob: boolean) {
       return transact(agent, async (transaction, outbox) => {
         const kept = 'refusal' in outcome ? outcome : { answer: outcome.answer }
@@ -94,7 +94,7 @@ export function createRequestStore({ transact, ledger, clock, ids }: Dependencie
   }
 }
 
-/** A refund that is refused leaves its transaction as it was. */
+/** A refused refund does not change its transaction. */
 function reportOf(kind: string, outcome: Outcome): Performed<unknown>['report'] {
   if (!('refusal' in outcome)) return outcome.report
   return kind === 'refund' ? undefined : { keys: [], state: 'failed' }

@@ -21,7 +21,7 @@ import type { WebhookAnswer } from './provider.schema.ts'
 import type { Approval, Meaning, ProviderEvent } from './provider-events.ts'
 import { approves, meaningOf } from './provider-events.ts'
 
-/** The provider repeats events for three days. */
+/** Retention of events (ms); the provider repeats them for three days. */
 const keptMs = 30 * 24 * 3_600_000
 
 interface Dependencies {
@@ -34,9 +34,9 @@ interface Dependencies {
 
 type Payment = Exclude<Meaning, { problem: string }>
 
-/** Each event has its effect once, in one transaction with its id; repeated, it is answered as before. */
+/** Applies each event once, in one transaction with its id; a repeated event gets the former response. */
 export function createWebhookService({ agentDatabases, transact, ledger, clock, log }: Dependencies) {
-  /** A change that fits no payment yet is kept: the payment, or more of it, may be reported later. */
+  /** Stores a change without a matching payment: the payment, or more of it, might be reported later. */
   async function pay(
     transaction: Kysely<AgentTables>,
     outbox: PaymentOutbox,
@@ -97,7 +97,7 @@ function earlyChange(change: PaymentChange): Pick<EarlyChange, 'payment_key' | '
   return { payment_key: change.keys[0] ?? null, change: JSON.stringify(change) }
 }
 
-/** The session as it is from now on; what was not known of it stays so. */
+/** Returns the session with its new status; unknown facts stay unknown. */
 function ended(kept: string | null, status: 'complete' | 'expired'): string {
   const { answer = { session_id: '', url: null } } = JSON.parse(kept ?? '{}')
   return JSON.stringify({ answer: { ...answer, status } })

@@ -2,11 +2,11 @@ import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
 import type { PlatformTables } from '#storage/tables.ts'
 
 /**
- * The states of a claim, and which may follow. A claim begins as `claimed`, and may be deleted in every state but `served`.
+ * The states of a claim, and their successors. A claim begins as `claimed`, and is never deleted as `served`.
  *
  * - `claimed`: presented; the facilitator has not received it
- * - `settling`: it may have been settled
- * - `stuck`: it may have been settled, and only a person can find out
+ * - `settling`: it might have been settled
+ * - `stuck`: it might have been settled, and only a person can find out
  * - `settled`: paid for, not served yet
  * - `served`: used up
  */
@@ -33,19 +33,19 @@ export function isIn<State extends ClaimState>(claim: Claim, ...states: State[])
   return (states as ClaimState[]).includes(claim.state)
 }
 
-/** Who holds claims, and until when. */
+/** The holder of claims and the end of the hold. */
 export interface Holding {
   holder: string
   now: string
   expiresAt: string
-  /** No other process is alive: other holders of claims are dead. */
+  /** True if no other process is alive: other holders of claims are dead. */
   isExclusive: boolean
 }
 
 /** Changes that release a claim. */
 export const freed = { holder: null, lease_expires_at: null }
 
-/** False, and nothing is inserted, if the payment was presented before. */
+/** Returns false and inserts nothing if the payment was presented before. */
 export async function insertClaim(database: Database, claim: Claim<'claimed'>): Promise<boolean> {
   const inserted = await database
     .insertInto('x402_claims')
@@ -94,7 +94,7 @@ export async function findClaim(
   return found as Claim | undefined
 }
 
-/** The claim in its next state; undefined, and nothing is changed, if another holds or has moved it by now. */
+/** Returns the claim in its next state; undefined, without a change, if another has taken or moved it. */
 export async function moveClaim<From extends ClaimState, To extends Following<From>>(
   database: Database,
   claim: Claim<From>,
@@ -105,7 +105,7 @@ export async function moveClaim<From extends ClaimState, To extends Following<Fr
   return (await updateHeld(database, claim, moved)) ? { ...claim, ...moved } : undefined
 }
 
-/** False, and nothing is changed, if another holds it by now. */
+/** Returns false and changes nothing if another process holds the claim by now. */
 export async function updateHeld(
   database: Database,
   { key, holder, state }: Claim,
@@ -121,7 +121,7 @@ export async function updateHeld(
   return numUpdatedRows > 0n
 }
 
-/** Only in the state in which its holder knows it: a claim that may have been settled stays. */
+/** Deletes a claim only in the holder's known state: a claim that might have been settled stays. */
 export async function deleteClaim(database: Database, { key, holder, state }: Claim): Promise<void> {
   await database
     .deleteFrom('x402_claims')

@@ -22,7 +22,7 @@ import type { Claimed } from './settlements.ts'
 import type { Offer, Payment } from './wire.ts'
 import { claimKey, requirementsOf } from './wire.ts'
 
-/** A request whose answer failed may be sent once more with the same payment. */
+/** A request whose response failed may be repeated once with the same payment. */
 const maxUses = 2
 
 interface Dependencies {
@@ -33,7 +33,7 @@ interface Dependencies {
   log: Log
 }
 
-/** A payment, and the request that it is presented with. */
+/** A payment and its request. */
 export interface Presented {
   agentId: string
   request: FastifyRequest
@@ -42,7 +42,7 @@ export interface Presented {
   payment: Payment
 }
 
-/** Claims payments for requests, each for one, and holds the claims while these are answered. */
+/** Claims payments, each for one request, and holds the claims while these requests are answered. */
 export function createClaims({ platform, holding, leaseMs, clock, log }: Dependencies) {
   function claimOf({ agentId, request, resource, offer, payment }: Presented): Claim<'claimed'> {
     const { holder, expiresAt } = holding()
@@ -68,7 +68,7 @@ export function createClaims({ platform, holding, leaseMs, clock, log }: Depende
     }
   }
 
-  /** Releases a claim after its request: it is used up, can be presented again, or is forgotten if nothing was settled. */
+  /** Releases a claim after its request: used up, to be presented again, or deleted if unsettled. */
   async function release(claim: Claim, end: AnswerEnd): Promise<void> {
     const isOpen = end === 'unfinished'
     try {
@@ -83,7 +83,7 @@ export function createClaims({ platform, holding, leaseMs, clock, log }: Depende
   }
 
   return {
-    /** Claims a payment; one that was presented before only for the same request, once that is answered. */
+    /** Claims a payment; a presented one only again for the same request, after its response. */
     async take(presented: Presented): Promise<Claim | 'used' | 'busy'> {
       const claim = claimOf(presented)
       if (await insertClaim(platform, claim)) return claim
@@ -113,8 +113,8 @@ export function createClaims({ platform, holding, leaseMs, clock, log }: Depende
 export type Claims = ReturnType<typeof createClaims>
 
 /**
- * Nothing of a request is signed with its payment: so the payment is bound to the first request that it comes with. Its
- * signature, too, since that is not verified again, while the payer and the nonce are public once it is settled.
+ * Binds a payment to its first request, because its signature covers nothing of the request. The binding
+ * includes the signature, which is not verified again, while payer and nonce become public.
  */
 function bindingOf(
   { method, originalUrl, body = null }: FastifyRequest,

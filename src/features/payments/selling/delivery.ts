@@ -5,12 +5,12 @@ import { sandboxed } from '#platform/http/responses/headers.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Delivery } from './resources.schema.ts'
 
-/** The longest time that a buyer waits for a workflow, in seconds; then the same payment waits for the same run again. */
+/** Max wait of a buyer for a workflow (s); after that, the same payment waits for the same run again. */
 const maxWaitSeconds = 60
 const retryAfterSeconds = 5
 const json = 'application/json; charset=utf-8'
 
-/** The workflows of agents, as far as they are sold. */
+/** The workflows of agents, with the functions for sales. */
 export interface SoldWorkflows {
   isActive(agent: AgentHandle, id: string): Promise<boolean>
   run(agent: AgentHandle, order: Order): Promise<{ execution_id: string; output: string | undefined }>
@@ -20,14 +20,14 @@ interface Order {
   workflow_id: string
   request: Pick<FastifyRequest, 'method' | 'query' | 'headers'>
   path: string
-  /** Names the payment; undefined for callers who need not pay. */
+  /** The payment's key; undefined for callers who need not pay. */
   sale: string | undefined
   waitMs: number
   client: AbortSignal
   pass(): Promise<unknown>
 }
 
-/** Answers a request for a path with what it sells. */
+/** Answers a request for a sold path. */
 export async function deliver(
   workflows: SoldWorkflows,
   { path, deliver: sold }: { path: string; deliver: Delivery },
@@ -42,7 +42,7 @@ export async function deliver(
   const waiting = { sale: gate?.key, waitMs: waitMsOf(request), client: clientSignal(reply), pass }
   const order = { workflow_id: sold.workflow_id, request, path, ...waiting }
   const { execution_id, output } = await workflows.run(agent, order).catch(error => {
-    // Only a run that has failed uses the payment up.
+    // Only a failed run uses the payment up.
     if (!(error instanceof AppError) || error.code !== 'WORKFLOW_FAILED') gate?.after('unfinished')
     throw error
   })
@@ -51,7 +51,7 @@ export async function deliver(
   return reply.code(202).header('retry-after', retryAfterSeconds).send({ execution_id, status: 'running' })
 }
 
-/** As long as the caller prefers to wait (RFC 7240), in milliseconds. */
+/** Returns the wait that the caller prefers (RFC 7240), in milliseconds. */
 function waitMsOf({ headers }: FastifyRequest): number {
   const [, seconds = maxWaitSeconds] =
     /(?:^|[,;\s])wait\s*=\s*(\d{1,9})\b/i.exec(String(headers.prefer)) ?? []

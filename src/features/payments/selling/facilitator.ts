@@ -2,16 +2,16 @@ import type { HTTPFacilitatorClient } from '@x402/core/http'
 import { AppError } from '#platform/errors.ts'
 import type { PaymentNetwork } from './networks.ts'
 
-/** Milliseconds that one request may take. */
+/** Max duration of one request (ms). */
 const timeoutMs = 10_000
 
-/** The outcome of settling. If it is unknown whether a payment was made, only time or a person can find out. */
+/** The outcome of settling. If it is unknown, only time or a person can resolve it. */
 export type Settlement =
   | { outcome: 'settled'; transaction: string; payer: string }
   | { outcome: 'refused'; reason: string }
   | { outcome: 'unknown' }
 
-/** A payment and what it must fulfil, both in the form of one version of the protocol. */
+/** A payment and its requirements, both in the form of one protocol version. */
 export interface Presented {
   payment: unknown
   requirements: unknown
@@ -19,7 +19,7 @@ export interface Presented {
 
 type Arguments = Parameters<HTTPFacilitatorClient['settle']>
 
-/** The service that checks payments and brings them to their network. Its client is loaded when it is first used. */
+/** The service that checks payments and submits them; its client is loaded at its first use. */
 export function createFacilitator(url: string) {
   let loading: Promise<HTTPFacilitatorClient> | undefined
 
@@ -35,7 +35,7 @@ export function createFacilitator(url: string) {
       return kinds.some(({ scheme, network }) => scheme === 'exact' && (network === id || network === name))
     },
 
-    /** Why the payment is not good; undefined if it is. @throws AppError OUTBOUND_FAILED if it can't be reached */
+    /** Returns the problem of a payment, or undefined. @throws AppError OUTBOUND_FAILED if unreachable */
     async verify({ payment, requirements }: Presented): Promise<string | undefined> {
       const { verify } = await bound(client())
       try {
@@ -48,7 +48,7 @@ export function createFacilitator(url: string) {
       }
     },
 
-    /** Never throws: what is no clear answer leaves the outcome open. */
+    /** Never throws: an unclear response leaves the outcome open. */
     async settle({ payment, requirements }: Presented): Promise<Settlement> {
       const { settle } = await bound(client())
       try {
@@ -71,7 +71,7 @@ async function bound(loaded: Promise<HTTPFacilitatorClient>) {
   return { verify: client.verify.bind(client), settle: client.settle.bind(client) }
 }
 
-/** Of what is on its way it is not known whether it arrives. */
+/** A pending payment might still arrive, so its outcome is unknown. */
 function refused(reason: unknown): Settlement {
   return reason === 'settlement_pending'
     ? { outcome: 'unknown' }

@@ -21,14 +21,14 @@ interface Dependencies {
   facilitator: Facilitator | undefined
   claims: Claims
   settlements: Settlements
-  /** The address that the agent's buyers pay; undefined without one. */
+  /** Returns the address that the agent's buyers pay; undefined without one. */
   payToOf(agentId: string): Promise<string | undefined>
   baseUrl: string | undefined
 }
 
-/** Sells calls to callers without a role on the agent: a claim of their payment, as a gate before the answer. */
-export function createGates(needs: Dependencies) {
-  const { agentDatabases, facilitator, payToOf, baseUrl } = needs
+/** Sells calls to callers without a role: each response waits at a gate for a claimed payment. */
+export function createGates(dependencies: Dependencies) {
+  const { agentDatabases, facilitator, payToOf, baseUrl } = dependencies
   const ending = new Set<Promise<void>>()
 
   async function offerFor(request: FastifyRequest, agentId: string, resource: ResourceRow): Promise<Offer> {
@@ -44,7 +44,7 @@ export function createGates(needs: Dependencies) {
   }
 
   return {
-    /** The gate before a request; undefined if the call is not for sale. Throws PAYMENT_REQUIRED for one without payment. */
+    /** Returns the gate of a request; undefined if it is not for sale. Throws PAYMENT_REQUIRED if unpaid. */
     async gateOf(request: FastifyRequest, reply: FastifyReply): Promise<Gate | undefined> {
       const { id: agentId, '*': rest } = request.params as { id: string; '*'?: string }
       const { soldAs } = request.routeOptions.config
@@ -55,7 +55,7 @@ export function createGates(needs: Dependencies) {
       if (resource === undefined) return undefined
       const offer = await offerFor(request, agentId, resource)
       const { 'payment-signature': current, 'x-payment': former } = request.headers
-      // A HEAD request only checks the answer, and does not buy it.
+      // A HEAD request only checks the response, and does not buy it.
       const header = request.method === 'HEAD' ? undefined : (current ?? former)
       if (header === undefined) throw unpaid(reply, offer, 'This has to be paid for.')
       const payment = readPayment(String(header))
@@ -66,7 +66,7 @@ export function createGates(needs: Dependencies) {
         )
       const mismatch = mismatchOf(payment, offer)
       if (mismatch !== undefined) throw unpaid(reply, offer, mismatch)
-      const gate = createGate(needs, reply, { agentId, request, resource, offer, payment })
+      const gate = createGate(dependencies, reply, { agentId, request, resource, offer, payment })
       return {
         ...gate,
         after(end) {
@@ -87,7 +87,7 @@ interface Held {
   renewal: NodeJS.Timeout
 }
 
-/** Maps the states of a payment's claim to answers. */
+/** Maps the states of a payment's claim to responses. */
 function createGate(
   { claims, settlements, facilitator }: Dependencies,
   reply: FastifyReply,
@@ -95,11 +95,11 @@ function createGate(
 ) {
   const { request, offer, payment } = sold
   let held: Held | undefined
-  /** Once it is settled. */
+  /** Set after settlement. */
   let receipt: Receipt | undefined
   let steps: Promise<unknown> = Promise.resolve()
 
-  /** The client may leave at any time: a claim is not released while it moves to its next state. */
+  /** The client can leave at any time: a claim must not be released while it changes its state. */
   function inOrder<Result>(step: () => Promise<Result>): Promise<Result> {
     const done = steps.then(step)
     steps = done.catch(() => {})
@@ -128,7 +128,7 @@ function createGate(
     if (claim.state !== 'claimed') return
     const problem = await facilitator?.verify(claimedOf(claim))
     if (problem === undefined) return
-    // It may be presented again at once.
+    // The payment can be presented again at once.
     await release('failed')
     throw unpaid(reply, offer, `The payment is not good: ${problem}.`)
   }
@@ -166,7 +166,7 @@ function unpaid(reply: FastifyReply, offer: Offer, message: string): AppError {
   return new AppError('PAYMENT_REQUIRED', message, { details: body })
 }
 
-/** A payer must not pay again while the outcome of their payment is not known. */
+/** A payer must not pay again while the outcome of their payment is unknown. */
 function pending(reply: FastifyReply): AppError {
   reply.header('Retry-After', retryAfterSeconds)
   return new AppError(

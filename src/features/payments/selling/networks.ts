@@ -1,4 +1,4 @@
-/** Networks that payments are taken and made on: those whose usual dollar coin takes signed authorizations (EIP-3009). */
+/** Networks for payments: their usual dollar coin takes signed authorizations (EIP-3009). */
 export const networks = [
   { name: 'base', id: 'eip155:8453' },
   { name: 'base-sepolia', id: 'eip155:84532' },

@@ -10,7 +10,7 @@ import { deleteClaim, findClaim, freed, isIn, moveClaim, takeClaim, updateHeld }
 import type { Settlements } from './settlements.ts'
 import { claimedOf, pauseMs } from './settlements.ts'
 
-/** How long the facilitator is queried about a payment after it has expired, in milliseconds. */
+/** Time after a payment's expiry in which the facilitator is still queried (ms). */
 const graceMs = 60_000
 
 interface Dependencies {
@@ -20,15 +20,15 @@ interface Dependencies {
   clock: Clock
 }
 
-/** Finds out the outcomes of payments: from the facilitator, or from a person. */
+/** Resolves the outcomes of payments: by the facilitator, or by a person. */
 export function createReconciliation({ platform, settlements, holding, clock }: Dependencies) {
-  /** Continues where a request stopped: by failure, or by the death of its process. */
+  /** Continues after a request that failed, or whose process has died. */
   async function reconcile(agent: AgentHandle, claim: Claim): Promise<void> {
     if (isIn(claim, 'claimed')) return await settlements.forget(agent, claim, 'job')
     const { outcome } = await settlements.settle(agent, claim, 'job')
     if (outcome === 'settled' || !isIn(claim, 'settling')) return
     const now = clock.now()
-    // The longer it has been open, the less often: the payer chooses how long a payment is valid.
+    // Intervals grow with the payment's age, because the payer chooses its validity.
     const pause = Math.max(pauseMs, (now - Date.parse(claim.created_at)) / 10)
     const { validBefore } = claimedOf(claim)
     if (now < Number(validBefore) * 1000 + graceMs) throw new JobYields({ until: now + pause })
@@ -55,7 +55,7 @@ export function createReconciliation({ platform, settlements, holding, clock }: 
   return {
     job,
 
-    /** A person knows the outcome of a payment: it can be used, or it is forgotten. */
+    /** Applies a person's outcome of a payment: it can be used, or it is deleted. */
     async resolve(agentId: string, transactionId: string, outcome: 'settled' | 'failed'): Promise<void> {
       const found = await findClaim(platform, { agent_id: agentId, transaction_id: transactionId })
       if (found === undefined) return

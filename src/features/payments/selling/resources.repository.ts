@@ -43,7 +43,7 @@ function toResource<Row extends { deliver: string | null }>({ deliver, ...resour
   return { ...resource, ...(deliver !== null && { deliver: JSON.parse(deliver) as Delivery }) }
 }
 
-/** With what it delivers. */
+/** Returns a sold path with its delivery. */
 export async function findSoldPath(database: Database, path: string) {
   const row = await withDelivery(database).where('path', '=', path).executeTakeFirst()
   return row && toResource(row)
@@ -57,13 +57,13 @@ export async function findByPath(database: Database, path: string): Promise<Reso
   return (await selectByPath(database, { path }))[0]
 }
 
-/** Those of the paths that are sold. */
+/** Returns those of the paths that are sold. */
 export async function findSold(database: Database, paths: readonly string[]): Promise<string[]> {
   const rows = await database.selectFrom('x402_resources').select('path').where('path', 'in', paths).execute()
   return rows.map(({ path }) => path)
 }
 
-/** False, and nothing is inserted, if the path is sold already. */
+/** Returns false and inserts nothing if the path is sold already. */
 export async function insertResource(
   database: Database,
   row: ResourceRow,
@@ -84,7 +84,7 @@ export async function insertResource(
   })
 }
 
-/** False if there is none. */
+/** Returns false if there is none. */
 export async function deleteResource(database: Database, id: string): Promise<boolean> {
   const { numDeletedRows } = await inTransaction(database, transaction =>
     transaction.deleteFrom('x402_resources').where('id', '=', id).executeTakeFirst(),

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { orNull } from '#platform/own-schemas.ts'
 
-/** Harmless types of texts: no forms of several parts, which could carry headers of their own. */
+/** Harmless types of texts, without multipart forms, which could contain their own headers. */
 const contentType =
   '^(?:application|image|model|text)/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,99}(?: ?; ?[A-Za-z0-9_-]{1,40}=(?:[A-Za-z0-9!#$&^_.+-]{1,99}|"[A-Za-z0-9 /:,;=_.+-]{0,200}"))*$'
 
@@ -31,7 +31,7 @@ const deliverySchema = Type.Object(
 export type Delivery = { workflow_id: string } | { body: string; content_type: string }
 
 /*
- * Resource: a call of the agent, or a path of its own below `/x402`, that callers without a role pay for by x402.
+ * Resource: a call of the agent, or its own path below `/x402`, for which callers without a role pay by x402.
  */
 export const newResourceSchema = Type.Object({
   path: Type.String({
@@ -91,7 +91,7 @@ const soldSchema = Type.Object(
   { title: 'SoldResource' },
 )
 
-/** By media type. */
+/** Response schemas by media type. */
 export const deliveredSchema = {
   'application/json': { schema: Type.Unsafe<unknown>(Type.Union([soldSchema, Type.Unknown()])) },
   '*/*': { schema: Type.Unsafe<unknown>(Type.String()) },

@@ -24,7 +24,7 @@ export const soldCalls = ['/chat', '/sources/search']
 interface Dependencies {
   /** Undefined if none is configured. */
   facilitator: Facilitator | undefined
-  /** The first parts of the paths of all endpoints of an agent. */
+  /** Returns the first parts of the paths of all endpoints of an agent. */
   endpoints(): ReadonlySet<string>
   workflows: SoldWorkflows
   clock: Clock
@@ -57,7 +57,7 @@ export function createResourcesService({ facilitator, endpoints, workflows, cloc
     return { network: network.id, amount: units.toString(), asset: coin.asset, extra: coin.extra ?? {} }
   }
 
-  /** What is delivered, and the media type in the terms. */
+  /** Returns the delivery, and the media type in the terms. */
   async function deliveryOf(agent: AgentHandle, { path, deliver }: NewResource): Promise<Delivered> {
     if (deliver === undefined) return {}
     if (soldCalls.includes(path))
@@ -74,7 +74,7 @@ export function createResourcesService({ facilitator, endpoints, workflows, cloc
   return {
     list: ({ db }: AgentHandle, parameters: ListParameters) => listResources(db, parameters),
 
-    /** The calls of the agent that are sold. */
+    /** Returns the calls of the agent that are sold. */
     soldCallsOf: ({ db }: AgentHandle) => findSold(db, soldCalls),
 
     async create(agent: AgentHandle, given: NewResource): Promise<Resource> {

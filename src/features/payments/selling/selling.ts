@@ -17,7 +17,7 @@ interface Dependencies {
   workflows: SoldWorkflows
 }
 
-/** The parts by which agents sell calls. */
+/** Creates the parts by which agents sell calls. */
 export function createSelling(
   infrastructure: Infrastructure,
   { settings, ledger, endpoints, workflows }: Dependencies,

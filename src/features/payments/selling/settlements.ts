@@ -12,25 +12,25 @@ import type { Receipt } from './resources.schema.ts'
 
 export const reconcileJobName = 'payments.reconcile'
 
-/** The pause between two queries to the facilitator about an open payment, in milliseconds: longer than a query takes. */
+/** Interval between two queries to the facilitator about an open payment (ms): longer than a query. */
 export const pauseMs = 15_000
 
 /** The column `payment` of a claim. */
 export interface Claimed {
   payment: unknown
   requirements: unknown
-  /** It can't be settled after this: Unix seconds. */
+  /** Unix seconds after which the payment can't be settled. */
   validBefore: string
-  /** The sale: its price, and the two parties. */
+  /** The price and the two parties of the sale. */
   sale: { amount: string; currency: string; from: string; to: string; note: string }
-  /** Absent until it is settled, and where a person has said so. */
+  /** Absent before settlement, and for a settlement by a person. */
   receipt?: Receipt
 }
 
-/** A request is answered with the claim next, and the job that settles it is not needed any more. */
+/** `request` answers its caller next; `job` continues a claim whose request has ended. */
 type SettledBy = 'request' | 'job'
 
-/** How settling ended. A claim that is not settled is not held any more; a refused one is deleted. */
+/** The outcome of settling. An unsettled claim is not held any more; a refused one is deleted. */
 export type Outcome =
   | { outcome: 'settled'; claim: Claim<'settled'>; receipt: Receipt }
   | { outcome: 'refused'; reason: string }
@@ -46,8 +46,8 @@ interface Dependencies {
 }
 
 /**
- * Has claimed payments settled. A claim is moved to `settling` before it is sent to the facilitator: from then on, its job and
- * each request that presents it query the facilitator until the outcome is known.
+ * Settles claimed payments. A claim is moved to `settling` before it is sent to the facilitator; after that,
+ * its job and each request that presents it query the facilitator until the outcome is known.
  */
 export function createSettlements({ platform, transact, ledger, facilitator, clock }: Dependencies) {
   /** Writes the state to the ledger; returns the id of the transaction. */
@@ -70,7 +70,7 @@ export function createSettlements({ platform, transact, ledger, facilitator, clo
     })
   }
 
-  /** To the claim's next state, before its ledger: a process that finds a settled one may have to record it. */
+  /** Moves the claim before its ledger entry: a process that finds it settled can record it. */
   async function complete(
     agent: AgentHandle,
     claim: Claim<'settling' | 'settled'>,
@@ -94,7 +94,7 @@ export function createSettlements({ platform, transact, ledger, facilitator, clo
     return await moveClaim(platform, claim, 'settling', { transaction_id })
   }
 
-  /** Deletes a claim of which nothing is settled: after its ledger, since a pending transaction is found only by its claim. */
+  /** Deletes an unsettled claim after its ledger entry, as only the claim leads to a pending transaction. */
   async function forget(agent: AgentHandle, claim: Claim, by: SettledBy): Promise<void> {
     await record(agent, claim, 'failed', { by })
     await deleteClaim(platform, claim)
@@ -105,14 +105,14 @@ export function createSettlements({ platform, transact, ledger, facilitator, clo
 
     /** Settles a claim that this process holds. */
     async settle(agent: AgentHandle, given: Claim, by: SettledBy): Promise<Outcome> {
-      // A process that had it settled may have died before it recorded that; or a person has said so.
+      // Its process might have died before recording the settlement, or a person has settled it.
       if (isIn(given, 'settled'))
         return await complete(agent, given, claimedOf(given).receipt ?? { transaction: '', payer: '' }, by)
       const claim = isIn(given, 'claimed') ? await announce(agent, given, by) : given
       if (claim === undefined || !isIn(claim, 'settling')) return { outcome: 'unknown' }
       const settlement = (await facilitator?.settle(claimedOf(claim))) ?? { outcome: 'unknown' }
       if (settlement.outcome === 'settled') return await complete(agent, claim, settlement, by)
-      // The first of several attempts may have settled it: the refusal of another proves nothing.
+      // The first of several attempts might have settled it: the refusal of another proves nothing.
       if (settlement.outcome === 'refused' && given.state === 'claimed') {
         await forget(agent, claim, by)
         return settlement

@@ -5,16 +5,16 @@ import { findNetwork } from './networks.ts'
 
 /** The terms that a payment must meet. */
 export interface Terms {
-  /** As version 2 names it. */
+  /** The name in version 2. */
   network: string
-  /** In the smallest unit of the coin. */
+  /** Smallest units of the coin. */
   amount: string
   /** The address of the coin. */
   asset: string
   payTo: string
-  /** Name and version that the coin signs with. */
+  /** Name and version for the coin's signatures. */
   extra: Record<string, unknown>
-  /** Of the answer; JSON unless given. */
+  /** Media type of the response; defaults to JSON. */
   mimeType?: string
 }
 
@@ -29,7 +29,7 @@ const maxTimeoutSeconds = 300
 const scheme = 'exact'
 const json = 'application/json'
 
-/** The requirements for a payment, in the form of each version. */
+/** Returns the requirements for a payment, in the form of each version. */
 export function requirementsOf({ terms, url, description }: Offer, version: number) {
   const { network, amount, asset, payTo, extra, mimeType = json } = terms
   if (version === 2) return { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra }
@@ -37,7 +37,7 @@ export function requirementsOf({ terms, url, description }: Offer, version: numb
   return { ...former, resource: url, description, mimeType, payTo, maxTimeoutSeconds, asset, extra }
 }
 
-/** The answer to who has not paid: both versions at once, version 1 in the body and version 2 in a header. */
+/** Returns the response to unpaid requests: version 1 in the body and version 2 in a header. */
 export function paymentRequired(offer: Offer, error: string) {
   const { url, description, terms } = offer
   const resource = { url, description, mimeType: terms.mimeType ?? json }
@@ -85,9 +85,9 @@ const version2 = Type.Object({
 
 export type Payment = Static<typeof version1> | Static<typeof version2>
 
-/** Undefined for what is no payment of this scheme. */
+/** Returns undefined for anything but a payment of this scheme. */
 export function readPayment(header: string): Payment | undefined {
-  // Buffer skips letters that are none of its alphabet, and stops at padding.
+  // Buffer skips letters outside of its alphabet, and stops at padding.
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(header)) return undefined
   try {
     const payment: unknown = JSON.parse(Buffer.from(header, 'base64').toString('utf8'))
@@ -97,7 +97,7 @@ export function readPayment(header: string): Payment | undefined {
   }
 }
 
-/** Why a payment does not match the offer; undefined if it does. The facilitator decides whether it is good. */
+/** Returns the reason that a payment does not match the offer, or undefined. The facilitator verifies it. */
 export function mismatchOf(payment: Payment, { terms, url }: Offer): string | undefined {
   const { to, value } = payment.payload.authorization
   const wanted = { ...terms, scheme, value: terms.amount, to: terms.payTo }
@@ -121,18 +121,18 @@ function isSame(given: unknown, wanted: string): boolean {
   return typeof given === 'string' && given.toLowerCase() === wanted.toLowerCase()
 }
 
-/** Without the host, which a proxy may change. */
+/** Returns an address without its host, which a proxy can change. */
 function pathOf(url: string): string | undefined {
   const parsed = URL.parse(url)
   return parsed ? parsed.pathname + parsed.search : undefined
 }
 
-/** Identity of a payer, for all payments. */
+/** Returns the identity of a payer, for all payments. */
 export function payerOf({ payload: { authorization } }: Payment, { network }: Terms): string {
   return `x402:${network}:${authorization.from.toLowerCase()}`
 }
 
-/** The key of a payment that can happen once: no other with the same can be settled. */
+/** Returns a key that only one settled payment can have. */
 export function claimKey({ payload: { authorization } }: Payment, { network, asset }: Terms): string {
   return [network, asset, authorization.from, authorization.nonce].join('|').toLowerCase()
 }
