@@ -30,25 +30,25 @@ import { answerJob, applyEdits, collectingMs, contentOf } from './incoming.servi
 
 /** Failed runs, over an hour and a half. */
 const maxAttempts = 8
-/** Milliseconds until a conversation that is in use is tried again. */
+/** Interval between attempts for a conversation in use (ms). */
 const lockedMs = 1_000
-/** Until a turn is looked at again that waits for a person: its decision makes the job due. */
+/** Interval between reads of a turn that waits for a person; its decision makes the job due. */
 const waitingMs = 3_600_000
 const dayMs = 24 * 3_600_000
-/** For an agent that is not active; activating it has everything tried at once. */
+/** Interval for an inactive agent; activating it retries everything at once. */
 const inactiveMs = dayMs
-/** The first pause for what the agent's owner has to put right, unless they do so before; each pause doubles the wait. */
+/** First pause for a problem that the agent's owner must fix; each pause doubles, and a fix ends it. */
 const ownerMs = 15 * 60_000
-/** How long a file is tried that can't be had at the moment, from the arrival of its message on: an answer waits for it. */
+/** Max time from a message's arrival in which its unavailable file is retried: the answer waits for it. */
 const fileMs = 5 * 60_000
-/** After so long an answer is given up. */
+/** After this time, an answer is given up. */
 const maxWaitMs = 3 * dayMs
 
 const tooMany =
   'You are writing faster than I can read: I take 20 messages a minute, and have not read what came after these.'
 const noAnswer = 'Sorry, I cannot answer this at the moment. Please write again later.'
 
-/** Sending goes on when the process stops: after an abort it would be unknown whether the message was taken. */
+/** Sending continues when the process stops: after an abort, the delivery would be uncertain. */
 const untilSent = new AbortController().signal
 
 interface Dependencies
@@ -61,19 +61,19 @@ interface Dependencies
 
 /** The messages of a sender that are answered together. */
 interface Round {
-  /** Of the message that the updates become. */
+  /** The id of the message that the updates become. */
   id: string
   thread: Awaited<ReturnType<typeof findThread>>
   updates: Awaited<ReturnType<typeof openUpdates>>
 }
 
-/** Answers the messages of a sender on a messenger, all of them together. Interrupted anywhere, it goes on. */
-export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
-  const { settings, answerOnce, channels, clock } = needs
-  const rounds = createRounds(needs)
-  const receiveFiles = createReceiveFiles(needs)
+/** Answers all waiting messages of a sender on a messenger together. Continues after any interruption. */
+export function createAnswerJob(dependencies: Dependencies): JobHandler<AgentHandle> {
+  const { settings, answerOnce, channels, clock } = dependencies
+  const rounds = createRounds(dependencies)
+  const receiveFiles = createReceiveFiles(dependencies)
 
-  /** The text of the answer; blank if there is none. */
+  /** Returns the text of the answer; blank if there is none. */
   async function answerTo(agent: AgentHandle, round: Round, signal: AbortSignal) {
     const { id, thread } = round
     const asker = {
@@ -94,7 +94,7 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
         if (isWaitOver(error)) return { content: error.message }
         throw error
       })
-    // Who has stopped an answer does not want it sent.
+    // A person who has stopped an answer does not want it sent.
     return 'metadata' in answer && answer.metadata?.stopped ? notice : `${answer.content}\n\n${notice}`
   }
 
@@ -133,12 +133,12 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
   }
 }
 
-/** What keeps the answer, too, from the person. */
+/** Errors that prevent the answer, too. */
 const neverLost: readonly string[] = ['STORAGE_FULL', 'CHANNEL_NOT_CONFIGURED'] satisfies AppError['code'][]
 
-/** Receives the files of updates, each once; of one that can't be had, the text says so. */
+/** Receives the files of updates, each once; for an unavailable file, the text contains a note. */
 function createReceiveFiles({ channels, files, clock, maxUploadBytes: maxBytes }: Dependencies) {
-  /** Whether it is as well to answer without the file. */
+  /** Returns true if the answer should not wait for the file. */
   const isLost = (error: unknown, receivedAt: string): error is AppError => {
     if (!(error instanceof AppError) || neverLost.includes(error.code)) return false
     return error.isPermanent || clock.now() - Date.parse(receivedAt) >= fileMs
@@ -176,17 +176,17 @@ function attachmentIn(file: string): string {
   return String(JSON.parse(file).attachment)
 }
 
-/** When the budget begins anew that is spent, of which a person is told once. Throws all other errors. */
+/** Returns the renewal time of a spent budget, which a person reads once. Throws all other errors. */
 function renewalOf(error: unknown): string {
   if (!(error instanceof AppError) || error.code !== 'BUDGET_SPENT' || !error.isPermanent) throw error
   return String(error.details?.renews_at)
 }
 
-/** The beginning and the end of an answer; what is done in between may be done again. */
-function createRounds(needs: Dependencies) {
-  const { abandon, transact, ids } = needs
+/** Begins and ends an answer; the work between can be repeated. */
+function createRounds(dependencies: Dependencies) {
+  const { abandon, transact, ids } = dependencies
   return {
-    /** Begun again, it is about the same updates. */
+    /** Begins a round; a repeated one is about the same updates. */
     begin: ({ db }: AgentHandle, threadId: string): Promise<Round> =>
       inTransaction(db, async transaction => {
         const thread = await findThread(transaction, threadId)
@@ -203,15 +203,16 @@ function createRounds(needs: Dependencies) {
         return { id, thread, updates }
       }),
 
-    /** Another job follows if more has come meanwhile; from here on, a new update adds one. */
+    /** Ends the round, with another job if updates have arrived; from here on, a new update adds one. */
     async end(agent: AgentHandle, { id, thread, updates }: Round) {
       await abandon(agent, id)
       await transact(agent, async (transaction, outbox) => {
         const texts = await textsOf(transaction, id)
         await closeUpdates(transaction, updates)
-        // Edited after it was read for the answer, and before it was stored.
-        if (updates.some(({ text }, at) => text !== texts[at])) await applyEdits(transaction, id, needs)
-        // The process that stores an update writes this row, too, so that one of both sees the other's change.
+        // Some texts were edited after the answer read them, and before it was stored.
+        if (updates.some(({ text }, at) => text !== texts[at]))
+          await applyEdits(transaction, id, dependencies)
+        // The process that stores an update writes this row, too, so one of both sees the other's change.
         await touchThread(transaction, thread.id)
         const [next] = await openUpdates(transaction, thread.id)
         const job = answerJob(thread.id, Date.parse(next?.received_at ?? '') + collectingMs)
@@ -223,8 +224,8 @@ function createRounds(needs: Dependencies) {
 }
 
 /**
- * Milliseconds until what has failed is tried again as if it had not; undefined for failures that are counted.
- * @param waited milliseconds since the message came.
+ * Returns the pause before a retry that does not count as a failure (ms); undefined for counted failures.
+ * @param waited milliseconds from the arrival of the message.
  */
 function pauseAfter(error: unknown, waited: number): number | undefined {
   if (isTurnWaiting(error)) return waitingMs

@@ -19,13 +19,13 @@ type Peers = Pick<AgentsFeature, 'settings'> &
   Pick<ContactsFeature, 'contacts'> &
   Pick<ChatFeature, 'answerOnce' | 'abandon' | 'editMessage' | 'files'>
 
-/** Mail and messengers: how agents reach people, and people agents. */
+/** Mail and messengers: ways for agents to reach people, and for people to reach agents. */
 export function createChannels(infrastructure: Infrastructure, peers: Peers): ChannelsFeature {
   const { configuration, outbound, agentDatabases, transact, ids, log } = infrastructure
   const channels = createChannelsService({ ...configuration, ...peers, outbound })
   const incoming = createIncomingService({ ...infrastructure, ...peers })
 
-  /** Messages that have waited for the agent's owner are answered now. */
+  /** Answers messages that have waited for the agent's owner now. */
   const answerNow = async ({ agentId }: { agentId: string }) =>
     await agentDatabases
       .use(agentId, agent => transact(agent, (_transaction, outbox) => outbox.runNow(answerJobName)))

@@ -7,10 +7,10 @@ type Progress = AgentTables['channel_deliveries']
 type Thread = Insertable<AgentTables['channel_threads']>
 type NewUpdate = Insertable<AgentTables['channel_updates']>
 
-/** Neither an edit, nor one of too many. */
+/** An update that is neither an edit nor over the limit. */
 const isRead = sql<SqlBool>`coalesce(text, answered) is not null`
 
-/** One that exists keeps its id, which is returned. */
+/** Inserts a thread; an existing one keeps its id, which is returned. */
 export async function putThread(database: Database, { id, ...thread }: Thread): Promise<string> {
   const stored = await database
     .insertInto('channel_threads')
@@ -39,7 +39,7 @@ export async function touchThread(database: Database, id: string): Promise<void>
   await database.updateTable('channel_threads').set({ id }).where('id', '=', id).execute()
 }
 
-/** The thread of a person who has written from one of the addresses; without a contact if they were deleted. */
+/** Finds the thread of a person by one of the addresses; without a contact if it was deleted. */
 export async function personAt(database: Database, channel: Messenger, addresses: string[]) {
   return await database
     .selectFrom('channel_threads')
@@ -51,7 +51,7 @@ export async function personAt(database: Database, channel: Messenger, addresses
     .executeTakeFirst()
 }
 
-/** Where the contact wrote last on the channel. */
+/** Returns the address of the contact's last message on the channel. */
 export async function addressOf(database: Database, channel: Messenger, contact_id: string) {
   const thread = await database
     .selectFrom('channel_threads')
@@ -62,7 +62,7 @@ export async function addressOf(database: Database, channel: Messenger, contact_
   return thread?.address
 }
 
-/** False if it was delivered before. */
+/** Returns false if the update was delivered before. */
 export async function insertUpdate(database: Database, update: NewUpdate): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await database
     .insertInto('channel_updates')
@@ -72,7 +72,7 @@ export async function insertUpdate(database: Database, update: NewUpdate): Promi
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** Those that are answered, without edits. @param since ISO 8601. */
+/** Counts answered updates, without edits. @param since ISO 8601. */
 export async function countUpdates(database: Database, threadId: string, since: string): Promise<number> {
   const { count } = await database
     .selectFrom('channel_updates')
@@ -84,7 +84,7 @@ export async function countUpdates(database: Database, threadId: string, since: 
   return Number(count)
 }
 
-/** In the order in which they were written, but first those that are being answered. */
+/** Returns unanswered updates in the order of writing, first those that are being answered. */
 export async function openUpdates(database: Database, threadId: string) {
   return await database
     .selectFrom('channel_updates')
@@ -109,7 +109,7 @@ export async function changeUpdates(
   await database.updateTable('channel_updates').set(changes).where('sequence', 'in', sequences).execute()
 }
 
-/** They stay known, for edits. */
+/** Closes updates, but keeps them for edits. */
 export async function closeUpdates(
   database: Database,
   updates: readonly { sequence: number }[],
@@ -122,7 +122,7 @@ export async function closeUpdates(
     .execute()
 }
 
-/** The update at a position, unless it is not to be answered. */
+/** Returns the update at a position, unless it must not be answered. */
 export async function readUpdate(database: Database, threadId: string, position: number) {
   return await database
     .selectFrom('channel_updates')
@@ -134,7 +134,7 @@ export async function readUpdate(database: Database, threadId: string, position:
     .executeTakeFirst()
 }
 
-/** The texts that a message is made of, as they are now. */
+/** Returns the current texts of a message. */
 export async function textsOf(database: Database, message_id: string): Promise<string[]> {
   const rows = await database
     .selectFrom('channel_updates')

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { orNull } from '#platform/own-schemas.ts'
 
-/** Channel: a way to people outside, by mail or by a messenger. */
+/** Channel: a connection to people outside, by mail or by a messenger. */
 export const channelNames = ['mail', 'telegram', 'whatsapp'] as const
 export type ChannelName = (typeof channelNames)[number]
 export const messengers = ['telegram', 'whatsapp'] as const

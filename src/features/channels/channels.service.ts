@@ -20,7 +20,7 @@ import { whatsappParts } from './outgoing/whatsapp.ts'
 
 interface Dependencies extends Pick<Infrastructure['configuration'], 'baseUrl' | 'channels'> {
   settings: Pick<SettingsService, 'profileOf'>
-  /** The guard's way to the mail servers of agents, and to files. */
+  /** The guard's connections to the mail servers of agents, and to files. */
   outbound: Pick<Outbound, 'connect' | 'fetchFunction'>
 }
 
@@ -30,13 +30,13 @@ interface Addressee {
   address: string
 }
 
-/** Timeout of a messenger's answer to a query for the status, in milliseconds. */
+/** Timeout of a messenger's answer to a status query (ms). */
 const statusTimeoutMs = 5_000
 
-/** Sends by the accounts of agents. @throws AppError CHANNEL_NOT_CONFIGURED, or CHANNEL_FAILED, which may be permanent */
-export function createChannelsService(needs: Dependencies) {
-  const send = createSending(needs)
-  return { ...send, ...manageChannels(needs, send) }
+/** Sends by agents' accounts. @throws AppError CHANNEL_NOT_CONFIGURED, or CHANNEL_FAILED, even permanent */
+export function createChannelsService(dependencies: Dependencies) {
+  const send = createSending(dependencies)
+  return { ...send, ...manageChannels(dependencies, send) }
 }
 
 export type ChannelsService = ReturnType<typeof createChannelsService>
@@ -66,13 +66,13 @@ function createSending({ channels, settings, outbound }: Dependencies) {
   return {
     botOf,
 
-    /** By the operator's own mail server; undefined if there is none. */
+    /** Sends by the operator's own mail server; undefined if there is none. */
     sendPlatformMail: server && ((mail: Mail, delivery: Delivery) => sendMail(server, mail, delivery)),
 
-    /** The chat in which a contact has written to the agent's bot. */
+    /** Returns the chat in which a contact has written to the agent's bot. */
     telegramChatOf: ({ db }: AgentHandle, contactId: string) => addressOf(db, 'telegram', contactId),
 
-    /** The number or id from which a contact has written on WhatsApp. */
+    /** Returns the number or id from which a contact has written on WhatsApp. */
     whatsappOf: ({ db }: AgentHandle, contactId: string) => addressOf(db, 'whatsapp', contactId),
 
     async sendMail({ agentId }: AgentHandle, mail: Mail, delivery: Delivery) {
@@ -86,16 +86,16 @@ function createSending({ channels, settings, outbound }: Dependencies) {
       throw notConfigured('Mail is not set up: set smtp_url and mail_from.')
     },
 
-    /** The id is that of the first message if a long text makes several. */
+    /** Returns the id of the first message if a long text makes several. */
     async sendTelegram(agent: AgentHandle, message: TelegramMessage, { key, signal }: Delivery) {
       const parts = telegramParts(await botOf(agent.agentId), message, signal)
       return { message_id: await sendParts(agent, key, parts), chat_id: message.chat_id }
     },
 
-    /** The same. */
+    /** Returns the same as `sendTelegram`. */
     sendWhatsapp,
 
-    /** Answers the press of a button. @param said `text` takes the place of the message on Telegram, which can change it. */
+    /** Answers a button press. @param said `text` replaces the message on Telegram, which can change it. */
     async answerPress(
       agent: AgentHandle,
       press: Press,
@@ -107,7 +107,7 @@ function createSending({ channels, settings, outbound }: Dependencies) {
       await sendWhatsapp(agent, { to: press.address, text: said.notice }, delivery)
     },
 
-    /** The bytes of a file that a person has sent. @throws AppError CHANNEL_FAILED, and as the guard does */
+    /** Downloads a file that a person has sent. @throws AppError CHANNEL_FAILED, and the guard's errors */
     download: async (agentId: string, messenger: Messenger, fileId: string, limits: Limits) =>
       messenger === 'telegram'
         ? await downloadFromTelegram(await botOf(agentId), fileId, limits)
@@ -121,7 +121,7 @@ function manageChannels(
 ) {
   const webhookOf = (agentId: string) => `${baseUrl}/api/agents/${agentId}/channels/telegram/webhook`
 
-  /** Whether Telegram knows the webhook; null if it does not answer. */
+  /** Returns true if Telegram has the webhook; null if it does not answer. */
   async function isConnected(agentId: string, caller: AbortSignal): Promise<boolean | null> {
     const signal = AbortSignal.any([caller, AbortSignal.timeout(statusTimeoutMs)])
     const webhook = send
@@ -154,7 +154,7 @@ function manageChannels(
       }
     },
 
-    /** Sends a text alone, which mail gives a subject. */
+    /** Sends only a text; mail adds a subject. */
     async say(agent: AgentHandle, { channel, address: to }: Addressee, text: string, delivery: Delivery) {
       const ways = {
         mail: () =>
@@ -165,7 +165,7 @@ function manageChannels(
       return await ways[channel]()
     },
 
-    /** Has Telegram deliver what people write to the bot; returns where. */
+    /** Registers the webhook at Telegram for messages to the bot; returns its address. */
     async connectTelegram(agentId: string, signal: AbortSignal): Promise<string> {
       if (!baseUrl?.startsWith('https://'))
         throw notConfigured('Telegram delivers to https addresses only: set BASE_URL of the service to one.')

@@ -21,7 +21,7 @@ const tags = ['Channels']
 const params = Type.Object({ id: Type.String() })
 const config = { area: 'generic', access: 'anyone', limit: 'unproven' } as const
 
-/** Routes for messengers, which deliver messages here and prove themselves with a secret. */
+/** Registers routes for messengers, which deliver messages with a secret as proof. */
 export function registerIncomingRoutes(app: App, { incoming, settings }: Dependencies): void {
   async function proven<Proof>(
     reply: FastifyReply,
@@ -36,7 +36,7 @@ export function registerIncomingRoutes(app: App, { incoming, settings }: Depende
     }
   }
 
-  /** None of an agent that does not exist: the answer does not reveal which agents exist. */
+  /** Returns none for an unknown agent, so that the response does not reveal which agents exist. */
   async function credentialsOf(id: string): Promise<Credentials> {
     try {
       return (await settings.profileOf(id)).credentials

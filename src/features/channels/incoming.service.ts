@@ -26,20 +26,20 @@ export const answerJobName = 'channel.answer'
 /** Handles a `Press`. */
 export const pressJobName = 'channel.press'
 
-/** The press of a button below a message of ours. */
+/** The press of a button below a message of an agent. */
 export interface Press extends NonNullable<IncomingMessage['press']> {
   channel: Messenger
   address: string
-  /** Whoever pressed it; null for strangers. */
+  /** The contact who pressed it; null for strangers. */
   contactId: string | null
 }
 
-/** Milliseconds for which more messages are waited for, to answer them together. */
+/** Time in which more messages are collected, to answer them together (ms). */
 export const collectingMs = 2_000
-/** Messages of one person that are read. */
+/** Max messages of one person that are read in a minute. */
 const maxPerMinute = 20
 const minuteMs = 60_000
-/** Messengers repeat what they have delivered for days. */
+/** Retention of updates (ms); messengers repeat deliveries for days. */
 const rememberedMs = 30 * 24 * 60 * minuteMs
 
 interface Dependencies extends ChangeContext<ContactEvents>, Pick<ChatFeature, 'editMessage'> {
@@ -49,7 +49,7 @@ interface Dependencies extends ChangeContext<ContactEvents>, Pick<ChatFeature, '
   log: Log
 }
 
-/** At most one of a thread waits or runs. */
+/** Returns the job of a thread; at most one of them waits or runs. */
 export function answerJob(threadId: string, runAt: number): NewJob & { key: string } {
   return { name: answerJobName, payload: threadId, key: `channel:${threadId}`, runAt }
 }
@@ -59,12 +59,12 @@ function pressJob(press: Press): NewJob {
   return { name: pressJobName, payload: press, key: `press:${channel}:${address}:${data}` }
 }
 
-/** Stores what people write, so that it can be acknowledged, and has it answered. */
-export function createIncomingService(needs: Dependencies) {
-  const { agentDatabases, transact, settings, contacts, clock, ids, log } = needs
+/** Stores messages of people, which can then be acknowledged, and queues their answers. */
+export function createIncomingService(dependencies: Dependencies) {
+  const { agentDatabases, transact, settings, contacts, clock, ids, log } = dependencies
   const ago = (duration: number) => new Date(clock.now() - duration).toISOString()
 
-  /** The first one of a minute that is too many is answered, too: with a notice. */
+  /** Returns null over the limit of a minute; the first message over it is answered with a notice. */
   async function readOrNot(transaction: Transaction<AgentTables>, threadId: string, text: string) {
     const before = await countUpdates(transaction, threadId, ago(minuteMs))
     return before < maxPerMinute ? text : before === maxPerMinute ? '' : null
@@ -98,7 +98,7 @@ export function createIncomingService(needs: Dependencies) {
       await outbox.add(answerJob(thread_id, clock.now() + collectingMs))
   }
 
-  /** The message changes where it is stored; it is answered as it is then only if its answer has not begun. */
+  /** Changes the stored message; the answer uses the new text only if it has not begun. */
   async function edit({ agentId, channel, message }: Received, transaction: Within) {
     const { id, address, position = 0, text } = message
     const thread_id = (await personAt(transaction, channel, [address]))?.id
@@ -113,11 +113,11 @@ export function createIncomingService(needs: Dependencies) {
     })
     if (!isNew) return
     await changeUpdates(transaction, [edited], edited.text === null ? { answered: text } : { text })
-    if (edited.message_id !== null) await applyEdits(transaction, edited.message_id, needs)
+    if (edited.message_id !== null) await applyEdits(transaction, edited.message_id, dependencies)
   }
 
   return {
-    /** Strangers are ignored, unless they become contacts. A message that cannot be stored keeps no other from it. */
+    /** Strangers are ignored unless they become contacts. A message that fails blocks no others. */
     async receive(agentId: string, channel: Messenger, messages: readonly IncomingMessage[]): Promise<void> {
       const takesStrangers = (await settings.profileOf(agentId)).settings.channel_senders === 'everyone'
       using agent = await agentDatabases.acquire(agentId)
@@ -131,13 +131,13 @@ export function createIncomingService(needs: Dependencies) {
           else log.warn({ err: error, agentId, channel }, 'a message could not be stored')
         })
       }
-      // The messenger delivers all of them again, of which those that are stored count once.
+      // The messenger delivers all of them again; stored ones count once.
       if (failures.length > 0) throw failures[0]
     },
   }
 }
 
-/** Of a known contact, or of a stranger. */
+/** Returns the thread of a known contact, or of a stranger. */
 async function senderOf(
   contacts: Pick<ContactsService, 'resolve'>,
   transaction: Within,
@@ -159,12 +159,12 @@ interface Received {
   message: IncomingMessage
 }
 
-/** What several messages say as one. */
+/** Joins several messages into one. */
 export function contentOf(texts: readonly string[]): string {
   return texts.filter(text => text.trim() !== '').join('\n')
 }
 
-/** Rewrites a stored message from the texts that it was made of, if they have changed. */
+/** Rewrites a stored message from its texts, if they have changed. */
 export async function applyEdits(
   transaction: Within,
   messageId: string,

@@ -8,9 +8,9 @@ import { callBot } from '../outgoing/telegram.ts'
 import type { WhatsappNumber } from '../outgoing/whatsapp.ts'
 import { textAt } from './incoming-message.ts'
 
-/** For the whole of a file. */
+/** Timeout for the whole file (ms). */
 const timeoutMs = 60_000
-/** Of what WhatsApp says about a file, in bytes. */
+/** Max bytes of WhatsApp's description of a file. */
 const maxDescription = 64 * 1024
 
 export interface Limits {
@@ -18,7 +18,7 @@ export interface Limits {
   signal: AbortSignal
 }
 
-/** @throws AppError CHANNEL_FAILED, also if the file is larger; permanent unless another try may get it */
+/** @throws AppError CHANNEL_FAILED, also for a larger file; permanent unless a retry can succeed */
 export async function downloadFromTelegram(bot: Bot, fileId: string, limits: Limits): Promise<Uint8Array> {
   const file = await callBot<object>(bot, 'getFile', { file_id: fileId }, limits.signal)
   const path = textAt(file, 'file_path')
@@ -26,7 +26,7 @@ export async function downloadFromTelegram(bot: Bot, fileId: string, limits: Lim
   return await get(`${bot.base}/file/bot${bot.token}/${path}`, {}, limits)
 }
 
-/** The same. The address of a file may be another host's, which then is reached through the guard. */
+/** Downloads like `downloadFromTelegram`. Another host's file is reached through the guard. */
 export async function downloadFromWhatsapp(
   { base, token }: Pick<WhatsappNumber, 'base' | 'token'>,
   fileId: string,
@@ -55,7 +55,7 @@ function urlIn(description: Uint8Array): URL | null {
 
 type Send = (request: RequestInit) => Promise<Response>
 
-/** From the messenger itself, whose address the operator has chosen; errors don't hold it, since it may hold a token. */
+/** Reads from the messenger, as the operator has configured it. Errors omit the address and its token. */
 async function get(
   url: string,
   headers: Record<string, string>,

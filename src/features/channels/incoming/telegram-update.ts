@@ -7,7 +7,7 @@ import { matches } from '#platform/schema-check.ts'
 import type { Delivery, IncomingFile, IncomingMessage } from './incoming-message.ts'
 import { deliveryOf, fileAlone, noteOf, pressData, readJson, textAt } from './incoming-message.ts'
 
-/** As far as it is of a person who writes to the bot alone. */
+/** The fields in use of a private message from a person to the bot. */
 const messageSchema = Type.Object({
   message_id: Type.Integer(),
   from: Type.Object({ is_bot: Type.Literal(false) }),
@@ -21,7 +21,7 @@ const pressSchema = Type.Object({
   data: Type.String(),
 })
 
-/** Content that people write, by its field; the first one counts. */
+/** Content of people's messages, by field; the first match counts. */
 const contents = new Map([
   ['photo', 'a picture'],
   ['animation', 'an animation'],
@@ -53,7 +53,7 @@ const fileNames = new Map([
   ['document', 'file'],
 ])
 
-/** Derived from the token, so that a former bot of the agent has another one and none needs to be stored. */
+/** Derives the secret from the token, so that a former bot has another secret and none needs to be stored. */
 export function telegramSecret(agentId: string, token: string): string {
   return createHmac('sha256', token).update(`webhook ${agentId}`).digest('base64url')
 }
@@ -70,7 +70,7 @@ export function readTelegram(
   return deliveryOf([readUpdate(update, botId)])
 }
 
-/** The kind of an update that is not read. */
+/** Returns the message, or the kind of an ignored update. */
 function readUpdate(update: unknown, botId: string): IncomingMessage | string {
   const {
     update_id: number,
@@ -117,7 +117,7 @@ function readPress(query: unknown, id: string): IncomingMessage | string {
   }
 }
 
-/** Of a picture, which comes in several sizes, the largest. */
+/** Returns the file of a message; of a picture's several sizes, the largest. */
 function fileOf(message: object): IncomingFile | undefined {
   const field = fileNames.keys().find(name => Object.hasOwn(message, name)) ?? ''
   const given: unknown = Object(message)[field]
@@ -127,7 +127,7 @@ function fileOf(message: object): IncomingFile | undefined {
   return id === '' ? undefined : { id, name, content: contents.get(field) ?? '' }
 }
 
-/** Empty for what is not read. */
+/** Returns an empty text for ignored content. */
 function contentOf(message: object, file: IncomingFile | undefined): string {
   const text = textAt(message, 'text') || textAt(message, 'caption')
   if (text.trim() !== '') return text

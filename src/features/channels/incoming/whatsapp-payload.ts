@@ -8,7 +8,7 @@ import { deliveryOf, fileAlone, noteOf, pressData, readJson, textAt } from './in
 
 const maxIdLength = 400
 
-/** Content that people write, by the type of its message. */
+/** Content of people's messages, by type. */
 const contents = new Map([
   ['image', 'a picture'],
   ['video', 'a video'],
@@ -40,7 +40,7 @@ export function readWhatsapp(
   return deliveryOf(read)
 }
 
-/** The kind of a message that is not read. */
+/** Returns the message, or the kind of an ignored one. */
 function readMessage(message: unknown, contacts: readonly unknown[]): IncomingMessage | string {
   const [only] = contacts.length === 1 ? contacts : []
   const from = textAt(message, 'from') || textAt(only, 'wa_id')
@@ -89,7 +89,7 @@ function fileOf(message: unknown, type: string): IncomingFile | undefined {
   return { id, name, content: contents.get(type) ?? '' }
 }
 
-/** Not another person who has written in the same delivery. @param ids of the message */
+/** Returns the sender, not another person in the same delivery. @param ids of the message */
 function senderIn(contacts: readonly unknown[], number: string, ids: readonly string[]): unknown {
   const numberOf = (one: unknown) => textAt(one, 'wa_id').replace('+', '')
   const isSender = (one: unknown) =>
@@ -99,7 +99,7 @@ function senderIn(contacts: readonly unknown[], number: string, ids: readonly st
   return contacts.find(isSender) ?? (isOnly ? contacts[0] : undefined)
 }
 
-/** Empty for what is not read. */
+/** Returns an empty text for ignored content. */
 function contentOf(message: unknown, type: string, file: IncomingFile | undefined): string {
   const texts = [
     textAt(message, 'text', 'body'),
@@ -117,7 +117,7 @@ function contentOf(message: unknown, type: string, file: IncomingFile | undefine
   return noteOf(content, place.filter(one => one !== '').join(', '))
 }
 
-/** The same when it is delivered again. */
+/** Returns the same id for repeated deliveries. */
 function idOf(message: unknown): string {
   const id = textAt(message, 'id')
   if (id !== '' && id.length <= maxIdLength) return id

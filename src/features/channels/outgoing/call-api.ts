@@ -2,15 +2,15 @@ import { AppError } from '#platform/errors.ts'
 import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
 import { toOutboundError } from '#platform/outbound/outbound-failure.ts'
 
-/** How one message is sent. */
+/** The context of one sent message. */
 export interface Delivery {
-  /** Stays the same when the message is sent again. */
+  /** Identical if the message is sent again. */
   key: string
   signal: AbortSignal
 }
 
 export interface ApiCall {
-  /** May hold the token. */
+  /** The address; can contain the token. */
   url: string
   headers?: Record<string, string>
   body: object
@@ -20,8 +20,8 @@ export interface ApiCall {
 const timeoutMs = 30_000
 
 /**
- * Posts to the API of a messenger, whose address the operator has chosen. Its errors hold neither the address nor
- * the error underneath, which may quote it.
+ * Posts to the API of a messenger, whose address the operator has chosen. Its errors contain neither the
+ * address nor the underlying error, which might quote it.
  */
 export async function callApi<Body extends object>({ url, headers, body, signal }: ApiCall) {
   try {
@@ -43,22 +43,22 @@ export async function callApi<Body extends object>({ url, headers, body, signal 
 interface Refusal {
   token: string
   status: number
-  /** In the messenger's words. */
+  /** The messenger's own words. */
   description: string | undefined
   /** Seconds. */
   retryAfter?: number | undefined
-  /** In the place of not taking a message. */
+  /** Replaces "did not take the message". */
   deed?: string | undefined
-  /** Whether it may pass although the status does not say so. */
+  /** True if it can be temporary although the status does not show it. */
   isPassing?: boolean
 }
 
-/** Whether what a messenger refuses with this status may succeed later. */
+/** Returns true if a retry after this status can succeed. */
 export function mayPass(status: number): boolean {
   return status === 408 || status === 429 || status >= 500
 }
 
-/** The error of a message that a messenger has not taken. */
+/** Returns the error of a message that a messenger has refused. */
 export function refused(
   messenger: string,
   { token, status, description, retryAfter, isPassing, deed = 'did not take the message' }: Refusal,

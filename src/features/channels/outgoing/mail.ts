@@ -9,10 +9,10 @@ import { toOutboundError } from '#platform/outbound/outbound-failure.ts'
 import { readSmtpUrl } from '#platform/smtp-url.ts'
 import type { Delivery } from './call-api.ts'
 
-/** Each text holds one address or several that are separated by commas, unless it is single. */
+/** Each text contains one address or several, separated by commas, unless it is single. */
 type Addresses = string | readonly (string | SingleAddress)[]
 
-/** One address or none: others have written some of it. */
+/** At most one address, because others have written some of it. */
 interface SingleAddress {
   single: string
 }
@@ -30,32 +30,32 @@ export interface Mail {
 export interface MailServer {
   url: string
   from: string
-  /** The guard's way to a server that the operator has not chosen. */
+  /** The guard's connection to a server that the operator has not chosen. */
   connect?: Outbound['connect']
 }
 
 /** The fields of a failure in nodemailer. */
 interface SmtpFailure extends Error {
   code?: string
-  /** Of the connection, before nodemailer gave it another. */
+  /** The connection's code, before nodemailer replaced it. */
   originalCode?: string
   response?: string
   responseCode?: number
 }
 
-/** Neither a domain literal, a quoted name nor a character with a meaning in SMTP or in a header. */
+/** Excludes domain literals, quoted names and characters with a meaning in SMTP or in a header. */
 const strictAddress = /^[^\s\p{Cc}@<>()[\],:;\\"]+@[^\s\p{Cc}@<>()[\],:;\\"]+$/u
 
 const maxRecipients = 50
-/** Characters of a single address with its name. */
+/** Max characters of a single address with its name. */
 const maxSingleLength = 1_000
 
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 const timeoutMs = 120_000
 
 /**
- * Sends a mail over a connection of its own. Recipients that the server rejects, though it accepts others, are no error.
- * Line breaks in the subject become blanks: it is one header, and errors that are sent in it have several lines.
+ * Sends a mail over its own connection. Recipients that the server rejects are no error if it accepts others.
+ * Line breaks in the subject become blanks: it is one header, and errors in it can have several lines.
  */
 export async function sendMail(server: MailServer, mail: Mail, { key, signal }: Delivery) {
   const { createTransport } = await import('nodemailer')
@@ -95,7 +95,7 @@ export async function sendMail(server: MailServer, mail: Mail, { key, signal }: 
   }
 }
 
-/** The message as nodemailer takes it, which would make several addresses and headers of a text with line breaks. */
+/** Returns nodemailer's message, without line breaks that would make further addresses or headers. */
 async function messageOf(from: string, mail: Mail, key: string) {
   const { default: parse } = await import('nodemailer/lib/addressparser')
   const readOne = (field: string, entry: string | SingleAddress) => {
@@ -141,7 +141,7 @@ function addressesOf({ from, to, cc, bcc, replyTo }: Message): string[] {
   return [from, ...to, ...cc, ...bcc, ...replyTo].map(({ address }) => address)
 }
 
-/** A domain alone is sent in its ASCII form. */
+/** Returns false for a local part in ASCII: a domain is sent in its ASCII form. */
 function needsUtf8(address: string): boolean {
   return /[^\p{ASCII}]/u.test(address.split('@')[0] ?? '') || asciiDomainOf(address) === ''
 }
@@ -150,7 +150,7 @@ function asciiDomainOf(address: string): string {
   return domainToASCII(address.split('@')[1] ?? '')
 }
 
-/** The library does not say what the server offers, and would send such addresses all the same. */
+/** Checks the server's offers, because the library hides these and would send such addresses anyway. */
 async function offersUtf8(options: SMTPTransportOptions, signal: AbortSignal): Promise<boolean> {
   const { default: SMTPConnection } = await import('nodemailer/lib/smtp-connection')
   const socket = await new Promise<object>((resolve, reject) =>
@@ -179,7 +179,7 @@ function onOneLine(field: string, value: string): string {
   return value
 }
 
-/** A server's answer to a login may repeat the login; an AppError is a refusal of the guard. */
+/** Hides the login, which a server's answer can repeat; an AppError is the guard's refusal. */
 function failureOf(
   failure: SmtpFailure | AppError,
   { host, auth }: ReturnType<typeof readSmtpUrl>,

@@ -1,10 +1,10 @@
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { deleteProgress, findProgress, saveProgress } from '../channels.repository.ts'
 
-/** Sends one message of those that a long text makes; returns the messenger's id of it. */
+/** Sends one part of a long text; returns the messenger's id of the message. */
 export type Part = () => Promise<string>
 
-/** Sends what an earlier call with this key has not sent; returns the id of the first part. */
+/** Sends the parts that an earlier call with this key has not sent; returns the id of the first part. */
 export async function sendParts({ db }: AgentHandle, key: string, parts: readonly Part[]): Promise<string> {
   const isLong = parts.length > 1
   let progress = (isLong && (await findProgress(db, key))) || { key, sent: 0, message_id: '' }

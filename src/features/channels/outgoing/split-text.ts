@@ -1,7 +1,7 @@
-/** Both messengers take as many characters in one message. */
+/** Max characters of a message on both messengers. */
 const maxLength = 4096
 
-/** A long text as several messages, cut between paragraphs, else lines, else words, else anywhere but within a character. */
+/** Splits a long text between paragraphs, else lines, else words, else characters. */
 export function splitText(text: string): string[] {
   const whole = text.trim()
   if (whole.length <= maxLength) return [whole]

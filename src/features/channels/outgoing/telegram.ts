@@ -15,7 +15,7 @@ export interface MessageButton {
   data: string
 }
 
-/** Characters of what is shown at a press. */
+/** Max characters of the text shown after a press. */
 const maxNotice = 200
 
 interface Answer<Result> {
@@ -24,7 +24,7 @@ interface Answer<Result> {
   parameters: { retry_after?: number }
 }
 
-/** Calls a method of the Bot API. @throws AppError CHANNEL_FAILED, with `retry_after` in its details if Telegram says so */
+/** Calls a method of the Bot API. @throws AppError CHANNEL_FAILED, with Telegram's `retry_after` */
 export async function callBot<Result>(
   { base, token }: Bot,
   method: string,
@@ -54,11 +54,11 @@ export async function callBot<Result>(
 export interface TelegramMessage {
   chat_id: string
   text: string
-  /** Below the text, or the last part of a long one. */
+  /** Buttons below the text, or below the last part of a long one. */
   buttons?: readonly MessageButton[] | undefined
 }
 
-/** A long text makes several messages. */
+/** Splits a long text into several messages. */
 export function telegramParts(bot: Bot, message: TelegramMessage, signal: AbortSignal): Part[] {
   const { chat_id, text, buttons } = message
   const keyboard = buttons?.map(({ title, data }) => ({ text: title, callback_data: data }))
@@ -70,7 +70,7 @@ export function telegramParts(bot: Bot, message: TelegramMessage, signal: AbortS
   })
 }
 
-/** Shows a text to the person who has pressed a button, and with `text` puts that in the place of the message and its buttons. */
+/** Shows a text to the person who pressed a button; `text` replaces the message and its buttons. */
 export async function answerPress(
   bot: Bot,
   { query, place }: { query: string; place: { chat_id: string; message_id: number } },
@@ -82,7 +82,7 @@ export async function answerPress(
   if (said.text !== undefined) calls.push(['editMessageText', { ...place, text: said.text }])
   for (const [method, body] of calls)
     await callBot(bot, method, body, signal).catch(error => {
-      // A press is answered within minutes or never, and a text that is there already is not put there again.
+      // A press can only be answered for minutes, and equal texts can't replace each other.
       if (!(error instanceof AppError && error.isPermanent)) throw error
     })
 }

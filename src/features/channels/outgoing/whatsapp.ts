@@ -7,13 +7,13 @@ import type { MessageButton } from './telegram.ts'
 export interface WhatsappNumber {
   base: string
   token: string
-  /** Of the number that messages come from. */
+  /** The id of the sending number. */
   phoneNumberId: string
 }
 
 export type WhatsappMessage = { to: string } & (
   | {
-      text: string /** The text has at most 1,024 characters then. */
+      text: string /** At most 1,024 characters with buttons. */
       buttons?: readonly MessageButton[] | undefined
     }
   | { template: { name: string; language: string; parameters?: readonly string[] } }
@@ -30,12 +30,12 @@ const passingCodes: readonly unknown[] = [4, 80007, 130429, 131048, 131056, 1310
 const outsideWindow =
   'more than 24 hours have passed since the person last wrote, and until they write again WhatsApp takes approved templates only. Send a template instead of a text.'
 
-/** Of a telephone number, by E.164. */
+/** Max digits of a telephone number, by E.164. */
 const maxDigits = 15
-/** Of a person whose number WhatsApp hides, such as `US.13491208655302741918`. */
+/** The id of a person whose number WhatsApp hides, such as `US.13491208655302741918`. */
 const userId = /^[A-Za-z]+\.[\w.-]+$/
 
-/** A long text makes several messages. */
+/** Splits a long text into several messages. */
 export function whatsappParts(number: WhatsappNumber, message: WhatsappMessage, signal: AbortSignal): Part[] {
   const recipient = recipientOf(message.to.trim())
   return contentsOf(message).map(
@@ -45,7 +45,7 @@ export function whatsappParts(number: WhatsappNumber, message: WhatsappMessage, 
 
 function recipientOf(to: string) {
   if (userId.test(to)) return { recipient: to }
-  // Without the zero that is not dialled from abroad.
+  // The zero in brackets is not dialled from abroad.
   const digits = to
     .replace(/(?<=\d ?)\(0\)/, '')
     .replace(/\D/g, '')
