@@ -6,12 +6,12 @@ import { isNumber } from '#storage/tables/contact-identity.ts'
 import type { NewContact } from './contacts.schema.ts'
 import type { Row } from './plan-import.ts'
 
-/** The meaning of an address book's column; `metadata` holds what an export wrote, `other` is kept under its header. */
+/** The meaning of a column; `metadata` contains exported metadata, `other` is stored under its header. */
 type Meaning = Exclude<keyof NewContact, 'name'> | 'name' | 'first' | 'middle' | 'last' | 'other'
 
 /**
- * Headers of Outlook, Google, Apple and Thunderbird in English, German, French and Spanish: in lower case, letters and digits
- * only, without accents. Of several columns, the first filled one counts.
+ * Headers of Outlook, Google, Apple and Thunderbird in English, German, French and Spanish: in lower case,
+ * letters and digits only, without accents. The first filled one of several columns counts.
  */
 const aliases: Partial<Record<Meaning, string>> = {
   name: `name fullname displayname anzeigename vollstandigername nomcomplet nomaafficher nomaffiche nomdaffichage
@@ -32,7 +32,7 @@ const aliases: Partial<Record<Meaning, string>> = {
   metadata: 'metadata',
 }
 
-/** The words of headers of numbers and addresses, of which one names the kind, and those that say whose or which one. */
+/** Words in the headers of numbers and addresses: kinds, and words for the owner or the order. */
 const words = {
   which: `(?:home|work|business|office|company|main|primary|other|private?|personal|geschaftlich|dienstlich|beruflich|arbeit|firma|
     haupt|weiteres|andere|bureau|travail|domicile|maison|personnelle?|professionnelle?|principale?|premiere|autre|trabajo|
@@ -49,13 +49,13 @@ const phoneHeader = new RegExp(`^(?=.*(?:${mobile}|${phone}))(?:${mobile}|${phon
 const emailHeader = new RegExp(
   `^(?=.*(?:mail|correo|courriel|messagerie|adresseelectronique))(?:${email}|${which})+$`,
 )
-/** Longer headers are none of these. */
+/** Longer headers have none of these meanings. */
 const maxHeader = 40
 
 export interface Column {
   header: string
   meaning: Meaning
-  /** Among columns of one meaning, the lowest filled one counts. */
+  /** The lowest filled rank of a meaning counts. */
   rank: number
 }
 
@@ -80,7 +80,7 @@ function meaningOf(header: string): Pick<Column, 'meaning' | 'rank'> {
   const known = header === '' ? undefined : meanings.get(header)
   if (known !== undefined) return known
   if (header.length > maxHeader) return { meaning: 'other', rank: 0 }
-  // A second one, as in Home Phone 2.
+  // The header names a further value, like Home Phone 2.
   const isLater = /[2-9]|other|autre|weiter|andere|second|sekund|secund|zweite/.test(header)
   if (phoneHeader.test(header)) return { meaning: 'phone', rank: phoneRank(header) + (isLater ? 10 : 0) }
   if (emailHeader.test(header)) return { meaning: 'email', rank: isLater ? 10 : 0 }
@@ -102,7 +102,7 @@ interface Cell extends Column {
   value: string
 }
 
-/** The contact in a row. Nothing is dropped: what has no field of its own stands in `metadata`. Empty cells say nothing. */
+/** Returns the contact in a row. Values without a field are kept in `metadata`; empty cells are ignored. */
 export function contactIn(columns: readonly Column[], cells: readonly string[]): Omit<Row, 'line'> {
   const filled = cells.flatMap((cell, index): Cell[] => {
     const value = withoutDefusal(cell).trim()
@@ -131,7 +131,7 @@ export function contactIn(columns: readonly Column[], cells: readonly string[]):
   }
 }
 
-/** The first value of each field, the others, and those that are not what their column says. */
+/** Returns the first value of each field, the other values, and those that do not match their column. */
 function fieldsIn(of: (meaning: Meaning) => Cell[]) {
   const fields: Record<string, string> = {}
   const rest: Cell[] = []
@@ -158,7 +158,7 @@ function nameIn({ full, first, middle, last }: NameParts, of: (meaning: Meaning)
   return [first, middle, last ?? full].filter(part => part !== undefined).join(' ')
 }
 
-/** Google writes the values of one kind into one cell; others write several numbers behind one another. */
+/** Google joins the values of one kind in a cell; others list several numbers. */
 function listIn(cell: Cell): Cell[] {
   const valuesBetween = (separator: RegExp) => {
     const values = cell.value.split(separator).map(value => value.trim())
@@ -173,7 +173,7 @@ function entryOf({ header, value }: Cell): [header: string, value: unknown] {
   return [header, value]
 }
 
-/** Different values of one header are a list. For all headers, also `__proto__`. */
+/** Lists different values of one header. Works for all headers, also `__proto__`. */
 function together(entries: readonly (readonly [header: string, value: unknown])[]): Record<string, unknown> {
   const byHeader = Map.groupBy(entries, ([header]) => header)
   const unite = (found: (readonly [string, unknown])[]) => {
@@ -183,7 +183,7 @@ function together(entries: readonly (readonly [header: string, value: unknown])[
   return Object.fromEntries([...byHeader].map(([header, found]) => [header, unite(found)]))
 }
 
-/** A JSON array, or texts between commas, semicolons or the separator of Google's labels. */
+/** Reads a JSON array, or texts between commas, semicolons or Google's separator of labels. */
 function tagsIn(cell: string): string[] {
   const array = cell.startsWith('[') ? parsed(cell) : undefined
   if (Array.isArray(array)) return array.map(String)
@@ -206,12 +206,12 @@ function parsed(json: string): unknown {
 
 const phoneNumber = /^\+[\d ().\-/]+$/
 
-/** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+/** Adds an apostrophe to a cell that a spreadsheet would take for a formula. */
 export function defused(cell: string): string {
   return /^'*[=+\-@\t\r]/.test(cell) && !phoneNumber.test(cell) ? `'${cell}` : cell
 }
 
-/** `="030 1"` is how tables keep a number a text. */
+/** Removes the forms by which tables keep a number as text, such as `="030 1"`. */
 function withoutDefusal(cell: string): string {
   const [, text] = /^="([^"]*)"$/.exec(cell) ?? []
   return text ?? (/^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell)

@@ -4,7 +4,7 @@ import { eventOf } from '#platform/jobs/event-payloads.ts'
 
 const contact = { contact_id: Type.String() }
 
-/** The events of this feature: ids only, since what is known of a person is the agent's. */
+/** The events of this feature: ids only, because facts about people belong to the agent. */
 export const contactEvents = {
   'contact.created': eventOf('A contact was created.', contact),
   'contact.updated': eventOf('A contact was changed.', contact),

@@ -11,7 +11,6 @@ export interface ContactsFeature extends Feature {
   contacts: ContactsService
 }
 
-/** The people that agents know. */
 export function createContacts(
   { transact, configuration, documentWorkers: workers, clock, ids }: Infrastructure,
   { settings }: Pick<AgentsFeature, 'settings'>,

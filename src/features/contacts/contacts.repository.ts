@@ -14,11 +14,11 @@ import { contactSchema } from './contacts.schema.ts'
 type Database = Kysely<AgentTables>
 type ContactRow = Selectable<AgentTables['contacts']>
 
-/** Read at a time, so that no other request waits. */
+/** Max rows and bytes read at a time, so that other requests need not wait. */
 const pageRows = 200
 const pageBytes = 500_000
 
-/** More than this of a list is not held in memory. */
+/** Max bytes of a list in memory. */
 const listBytes = 32_000_000
 
 const columns = Object.keys(contactSchema.properties) as (keyof Contact)[]
@@ -35,14 +35,14 @@ const contactList = listOf(contactTables.columns.contacts, {
 
 export async function listContacts(database: Database, { tag = [], ...parameters }: ContactListQuery) {
   const places = database.selectFrom('contacts').select([...placeColumns, size.as('size')])
-  // Within a JSON array a text stands between quotes, and has none that is not escaped.
+  // Within a JSON array, a text is between quotes, and its own quotes are escaped.
   const hasTag = (one: string) => sql<SqlBool>`replace(tags, ${JSON.stringify(one)}, '') <> tags`
   const wanted = tag.length === 0 ? places : places.where(({ or }) => or(tag.map(hasTag)))
   const read = (ids: readonly string[]) => readById(database, ids)
   return await listLarge(wanted, contactList, parameters, { key: 'id', read, maxBytes: listBytes })
 }
 
-/** In any order. */
+/** Returns contacts in any order. */
 export async function readById(database: Database, ids: readonly string[]): Promise<Contact[]> {
   const rows = await database.selectFrom('contacts').select(columns).where('id', 'in', ids).execute()
   return await mapInTurns(rows, toContact)
@@ -53,7 +53,7 @@ export async function findContact(database: Database, id: string): Promise<Conta
   return row && toContact(row)
 }
 
-/** Those with one of the keys in this field: first as it is, then in other spellings, then of one that was merged into it. */
+/** Finds contacts by keys in this field: exact ones first, then other spellings, then merged contacts. */
 export async function findByKeys(database: Database, field: IdentifyingField, keys: readonly string[]) {
   const like = [...new Set(keys.flatMap(key => keysLike(field, key)))]
   const rows = await database
@@ -67,7 +67,7 @@ export async function findByKeys(database: Database, field: IdentifyingField, ke
   return [...found, ...(await findFormer(database, field, like))]
 }
 
-/** Those with a number of which one has an extension, and the other has none. */
+/** Finds contacts with a number that differs only in its extension, which one of the two lacks. */
 export async function findByExtension(database: Database, field: IdentifyingField, key: string) {
   if (!isNumber(field)) return []
   const [main = '', extension] = key.split('ext')
@@ -88,7 +88,7 @@ function keyIn(field: IdentifyingField) {
   return sql<string>`(${sql.raw(contactKeys[field])})`
 }
 
-/** The contacts that one with this key was merged into. */
+/** Returns the contacts into which one with this key was merged. */
 async function findFormer(database: Database, field: AddressKey[0], keys: readonly string[]) {
   const rows = await database
     .selectFrom('contacts')
@@ -106,7 +106,7 @@ async function findFormer(database: Database, field: AddressKey[0], keys: readon
   return rows.map(toContact)
 }
 
-/** The one who has had it for longest, since nothing keeps several from having the same. */
+/** Returns the oldest contact with the handle, because several can have the same. */
 export async function findBySocialHandle(database: Database, handle: string): Promise<Contact | undefined> {
   const row = await database
     .selectFrom('contacts')
@@ -121,7 +121,7 @@ export async function findBySocialHandle(database: Database, handle: string): Pr
   return former
 }
 
-/** All contacts, or those of one name, by name. */
+/** Yields all contacts, or those of one name, by name. */
 export async function* readContacts(database: Database, name?: string): AsyncGenerator<Contact, undefined> {
   let places = database
     .selectFrom('contacts')
@@ -146,7 +146,7 @@ export async function* readContacts(database: Database, name?: string): AsyncGen
   }
 }
 
-/** Without those that are gone by now. */
+/** Sorts contacts by ids, without deleted ones. */
 export function inOrderOf(ids: readonly string[], contacts: readonly Contact[]): Contact[] {
   const byId = new Map(contacts.map(contact => [contact.id, contact]))
   return ids.flatMap(id => byId.get(id) ?? [])
@@ -164,7 +164,7 @@ export async function updateContact(database: Database, contact: Contact): Promi
   await insertFormerKeys(database, contact)
 }
 
-/** False if there is none. */
+/** Returns false if there is none. */
 export async function deleteContact(database: Database, id: string): Promise<boolean> {
   const { numDeletedRows } = await database.deleteFrom('contacts').where('id', '=', id).executeTakeFirst()
   await deleteFormerKeys(database, id)
@@ -180,7 +180,7 @@ async function deleteFormerKeys(database: Database, id: string): Promise<void> {
   await database.deleteFrom('contact_addresses').where('contact_id', '=', id).execute()
 }
 
-/** Moves the messages of people on channels to the contact that two were merged into. */
+/** Moves the threads of a merged contact to the remaining one. */
 export async function moveThreads(database: Database, from: string, to: string): Promise<void> {
   await database
     .updateTable('channel_threads')
@@ -193,7 +193,7 @@ function toRow(contact: Contact): ContactRow {
   return { ...contact, tags: JSON.stringify(contact.tags), metadata: JSON.stringify(contact.metadata) }
 }
 
-/** SQL may have written anything into the two columns: nothing of it is lost. */
+/** Reads any value that SQL might have written into the two columns, without loss. */
 function toContact(row: ContactRow): Contact {
   const tags = parsed(row.tags)
   const metadata = parsed(row.metadata)

@@ -35,13 +35,13 @@ interface Dependencies {
   maxUploadBytes: number
 }
 
-export function registerContactRoutes(app: App, needs: Dependencies): void {
-  registerContacts(app, needs)
+export function registerContactRoutes(app: App, dependencies: Dependencies): void {
+  registerContacts(app, dependencies)
   registerExport(app)
-  // In a scope of its own, so that all other routes refuse forms.
+  // The scope is separate, so that all other routes refuse forms.
   void app.register((scope, _options, done) => {
     acceptForms(scope)
-    registerImport(scope, needs)
+    registerImport(scope, dependencies)
     done()
   })
 }
@@ -138,7 +138,7 @@ function registerExport(app: App): void {
 
 const limits = { area: 'generic', access: 'admin', limit: 'bulk' } as const
 
-function registerImport(scope: App, needs: Dependencies): void {
+function registerImport(scope: App, dependencies: Dependencies): void {
   scope.route({
     method: 'POST',
     url: '/api/agents/:id/contacts/import',
@@ -151,7 +151,7 @@ function registerImport(scope: App, needs: Dependencies): void {
       params: agentPath,
       response: { 200: importReportSchema },
     },
-    handler: (request, reply) => importFile(request, reply, needs),
+    handler: (request, reply) => importFile(request, reply, dependencies),
   })
 }
 

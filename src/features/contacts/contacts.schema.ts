@@ -6,7 +6,7 @@ import { identifyingFields } from '#storage/tables/contact-identity.ts'
 
 const name = Type.String({ maxLength: 300, pattern: '\\S', examples: ['Ada Lovelace'] })
 
-/** One line of text. */
+/** Returns the schema of a line of text. */
 function line(maxLength: number, description: string, pattern?: string) {
   const schema = Type.String({ maxLength, description, ...(pattern && { pattern }) })
   return schema as typeof schema & { description: string }
@@ -34,7 +34,7 @@ const metadata = Type.Record(Type.String({ maxLength: 200 }), Type.Unknown(), {
   description: 'Custom keys and values, stored as given.',
 })
 
-/** A schema for each of the fields. */
+/** Makes a schema for each of the fields. */
 export function each<Field extends string, Given, Made>(
   given: Record<Field, Given>,
   make: (schema: Given) => Made,
@@ -52,7 +52,7 @@ const optionalFields = {
 export const newContactSchema = Type.Object({ name, ...optionalFields })
 export type NewContact = Static<typeof newContactSchema>
 
-/** `null` or an empty text removes a field; what is not named stays. */
+/** `null` or an empty text removes a field; unnamed fields stay. */
 export const contactChangesSchema = Type.Object(
   { name: Type.Optional(name), ...optionalFields },
   { minProperties: 1, examples: [{ phone: '+44 20 7946 0000' }] },
@@ -108,7 +108,7 @@ export const mergeSchema = Type.Object({
   }),
 })
 
-/** Errors that an import lists; it counts them all. */
+/** Max errors that an import lists; it counts all. */
 export const listedErrors = 1000
 
 export const importForm = Type.Object({

@@ -34,7 +34,7 @@ import { tidied } from './tidy-contact.ts'
 type Changes = Outbox<ContactEvents>
 
 interface Dependencies extends ChangeContext<ContactEvents> {
-  /** The country whose national numbers the agent's contacts have, ISO 3166 alpha-2. */
+  /** Returns the country of the contacts' national numbers, ISO 3166 alpha-2. */
   countryOf(agentId: string): Promise<string | undefined>
 }
 
@@ -66,12 +66,12 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
 
     resolve,
 
-    /** The same for identifiers as people write them. */
+    /** Resolves identifiers as people write them. */
     async resolveAny({ agentId, db }: AgentHandle, identifiers: ResolveQuery) {
       return (await resolve(db, await tidy(agentId, identifiers))) ?? (await resolve(db, identifiers))
     },
 
-    /** Within the caller's transaction; `fields` are tidy. Throws CONFLICT if the person is known. */
+    /** Adds a contact in the caller's transaction; `fields` are tidy. Throws CONFLICT for a known one. */
     async add(
       transaction: Transaction<AgentTables>,
       outbox: Changes,
@@ -92,7 +92,7 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
       )
     },
 
-    /** Fields that are not named stay; null removes. */
+    /** Changes named fields; null removes one. */
     async update(agent: AgentHandle, id: string, given: ContactChanges): Promise<Contact> {
       const changes = changesOf(await find(agent.db, id), given)
       const { tags, metadata, ...fields } = await tidy(agent.agentId, changes)
@@ -103,7 +103,7 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
       return await change(agent, id, contact => ({ ...contact, ...fields, ...lists }))
     },
 
-    /** Makes one contact of two; what the one that goes says differently is kept in `metadata.merged`. */
+    /** Merges two contacts; the removed one's different values are kept in `metadata.merged`. */
     async merge(agent: AgentHandle, id: string, from: string): Promise<Contact> {
       if (id === from) throw invalid('from', 'names the contact itself; give the id of the other one')
       return await change(agent, id, async (contact, transaction) => {
@@ -123,13 +123,13 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
 
 export type ContactsService = ReturnType<typeof createContactsService>
 
-/** People send back what they read, also numbers that are none by the rules of today. */
+/** Omits unchanged fields, because people send back old values, even numbers that are invalid today. */
 function changesOf(stored: Contact, given: ContactChanges): ContactChanges {
   const isNew = ([field, value]: [string, unknown]) => value !== stored[field as keyof Contact]
   return Object.fromEntries(Object.entries(given).filter(isNew))
 }
 
-/** @throws VALIDATION_ERROR for a number that is none */
+/** @throws VALIDATION_ERROR for an invalid number */
 function withNumbers<Fields>({ fields, unread: [unread] }: { fields: Fields; unread: Unread[] }): Fields {
   if (unread === undefined) return fields
   const text = JSON.stringify(unread.text.slice(0, 60))
@@ -141,7 +141,7 @@ async function find(database: Database, id: string): Promise<Contact> {
   return required(await findContact(database, id), 'Contact')
 }
 
-/** The person whom the identifiers name; the first one that names a person decides. */
+/** Finds a person by identifiers; the first one with a match decides. */
 async function resolve(
   database: Database,
   { social_handle, ...identity }: ResolveQuery,
@@ -149,7 +149,7 @@ async function resolve(
   for (const [field, key] of keysOf(identity)) {
     const [contact] = await findByKeys(database, field, [key])
     if (contact !== undefined) return { contact, matched_by: field }
-    // Several who share a number are distinguished by their extensions alone.
+    // Only extensions distinguish several people who share a number.
     const [one, another] = await findByExtension(database, field, key)
     if (one !== undefined && another === undefined) return { contact: one, matched_by: field }
   }
@@ -157,7 +157,7 @@ async function resolve(
   return contact ? { contact, matched_by: 'social_handle' } : undefined
 }
 
-/** @param before whose identifiers need no check: two contacts of old may be one person by the rules of today. */
+/** @param before its identifiers are not checked: two old contacts can be one person by today's rules. */
 async function requireUnique(transaction: Database, contact: Contact, before?: Contact): Promise<void> {
   const held = new Set(before && keysOf(before).map(String))
   for (const [field, key] of keysOf(contact).filter(found => !held.has(String(found)))) {

@@ -5,13 +5,13 @@ import type { Contact } from './contacts.schema.ts'
 import { plainFields } from './contacts.schema.ts'
 import { readInOrder } from './read-in-order.ts'
 
-/** All contacts as a CSV file that an import reads again without loss. By the byte order mark, Excel reads it as UTF-8. */
+/** Exports all contacts as CSV that imports read without loss; its byte order mark is for Excel. */
 export async function* exportCsv(database: Kysely<AgentTables>): AsyncGenerator<string> {
   yield `\ufeff${lineOf([...plainFields, 'tags', 'metadata'])}`
   for await (const contact of readInOrder(database)) yield lineOf(cellsOf(contact))
 }
 
-/** All contacts as a JSON array. */
+/** Exports all contacts as a JSON array. */
 export async function* exportJson(database: Kysely<AgentTables>): AsyncGenerator<string> {
   let separator = '[\n'
   for await (const contact of readInOrder(database)) {

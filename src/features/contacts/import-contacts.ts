@@ -24,12 +24,12 @@ import type { ReadRows, ReadTask } from './read-rows.worker.ts'
 
 const worker = new URL('./read-rows.worker.ts', import.meta.url)
 const readingTimeoutMs = 5 * 60_000
-/** One at a time of an agent, since an import counts the contacts that are there before it begins. */
+/** One import at a time for an agent, because it counts the contacts that exist before. */
 const imports = { atOnce: 4, ofAgent: 1 }
 
 interface Dependencies {
   transact: Transact<ContactEvents>
-  /** The country whose national numbers the agent's contacts have, ISO 3166 alpha-2. */
+  /** Returns the country of the contacts' national numbers, ISO 3166 alpha-2. */
   countryOf(agentId: string): Promise<string | undefined>
   workers: WorkerPool
   clock: Clock
@@ -38,16 +38,16 @@ interface Dependencies {
 
 interface ImportOptions extends Pick<ReadTask, 'columns'> {
   isDryRun: boolean
-  /** Ends the import; what has been stored until then stays. */
+  /** Aborts the import; stored contacts stay. */
   signal: AbortSignal
 }
 
-/** Takes the contacts of a CSV file in; each row is counted as imported, updated or skipped. */
+/** Imports the contacts of a CSV file; each row is counted as imported, updated or skipped. */
 export function createContactImport({ transact, countryOf, workers, clock, ids }: Dependencies) {
   const slots = createFairSlots(imports.atOnce, imports.ofAgent)
 
   async function read(argument: Omit<ReadTask, 'lifeline'>, signal: AbortSignal): Promise<ReadRows> {
-    // The thread has the other end until it ends, also by force: before, no other file must get its descriptors.
+    // The thread holds the other end until its end, even if killed: no other file may get its descriptors.
     const { port1: end, port2: lifeline } = new MessageChannel()
     const ended = once(end, 'close')
     try {
@@ -59,7 +59,7 @@ export function createContactImport({ transact, countryOf, workers, clock, ids }
       if (!(error instanceof WorkerTimeout || error instanceof WorkerCrashed)) throw error
       throw invalid('file', 'takes too much time or memory to read; split it up')
     } finally {
-      // Of one that was sent this does nothing.
+      // This does nothing to a port that was sent.
       lifeline.close()
       await ended
     }
@@ -80,7 +80,7 @@ export function createContactImport({ transact, countryOf, workers, clock, ids }
     })
   }
 
-  /** @throws VALIDATION_ERROR, with nothing stored, for a file that is not read, or whose columns are not known. */
+  /** @throws VALIDATION_ERROR, with nothing stored, for an unreadable file or unknown columns. */
   return async function importContacts(
     agent: AgentHandle,
     file: CsvFile,

@@ -1,7 +1,7 @@
 import type { Contact } from './contacts.schema.ts'
 import { plainFields } from './contacts.schema.ts'
 
-/** One contact of two: `from` fills what `into` lacks; what both say differently is kept in `metadata.merged`. */
+/** Merges two contacts: `from` fills gaps of `into`; other differences are kept in `metadata.merged`. */
 export function mergeContacts(into: Contact, from: Contact): Contact {
   const merged: Contact = {
     ...into,

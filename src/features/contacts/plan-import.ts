@@ -12,18 +12,18 @@ import type { Contact, ImportReport, NewContact } from './contacts.schema.ts'
 import { plainFields } from './contacts.schema.ts'
 import { distinct, newContact } from './contacts.service.ts'
 
-/** A row of a file, in which a field names a person. */
+/** A row of a file, with a field that names a person. */
 export interface Row {
   line: number
   fields: Partial<NewContact>
-  /** Cells in columns of numbers that hold none, by header; they are added to the notes. */
+  /** Cells without a number in columns of numbers, with headers; they are added to the notes. */
   unread?: string
 }
 
-/** The contents of the rows of a file that nothing identifies, and how many rows have each. */
+/** Number of rows by content, for rows without identifiers. */
 type Counts = Map<string, number>
 
-/** The same of all rows of a file so far, and of the contacts that were there before it. */
+/** Contents of all rows of a file so far, and of the contacts that existed before the import. */
 export type Said = ReturnType<typeof createSaid>
 
 export function createSaid() {
@@ -31,7 +31,7 @@ export function createSaid() {
   const names = new Set<string>()
   const byRows: Counts = new Map()
   return {
-    /** Reads the contacts whose names come up for the first time; to be called before any of the rows is stored. */
+    /** Reads the contacts of new names; must be called before any of the rows is stored. */
     async learn(database: Database, rows: readonly Row[]): Promise<void> {
       for (const { fields } of rows) {
         const name = nameOf(fields)
@@ -40,7 +40,7 @@ export function createSaid() {
         for await (const contact of readContacts(database, name)) count(before, saidBy(contact))
       }
     },
-    /** Whether one of the contacts that were there is meant; `now` counts rows that are not added yet. */
+    /** Returns true if the row is one of the existing contacts; `now` counts rows not yet added. */
     isThere: (content: string, now: Counts) =>
       (byRows.get(content) ?? 0) + (now.get(content) ?? 0) <= (before.get(content) ?? 0),
     add(counts: Counts): void {
@@ -50,7 +50,7 @@ export function createSaid() {
 }
 
 interface Options {
-  /** That has learned of these rows. */
+  /** The contents, after `learn` for these rows. */
   said: Said
   newId(): string
   /** ISO 8601. */
@@ -61,16 +61,16 @@ interface Options {
 export interface Plan {
   added: Contact[]
   updated: Contact[]
-  /** Several may update one contact; one that nothing identifies is already there as it is. */
+  /** Number of rows; several can update one contact, or repeat one without identifiers. */
   updatedRows: number
   errors: ImportReport['errors']
-  /** By these rows. */
+  /** Contents of these rows. */
   said: Counts
 }
 
 /**
- * A row updates the contact that it identifies. One that identifies none is one of the contacts that say the same, as long as
- * the file has not named all of them, and so is not added again when the file comes again.
+ * A row updates the contact that it identifies. A row without identifiers is an existing contact with the
+ * same content, as long as the file has not named all of those; so a repeated import does not add it again.
  */
 export async function planImport(
   database: Database,
@@ -89,7 +89,7 @@ export async function planImport(
       plan.errors.push({ line, field: '', issue })
     } else if (contact !== undefined) {
       const changed = { ...withRow(contact, fields, unread), updated_at: now }
-      // A later row may name the same contact by another identifier.
+      // A later row can name the same contact by another identifier.
       for (const key of [...formerOf(contact), ...peopleNamedBy(contact), ...peopleNamedBy(changed)])
         known.set(key, changed)
       updated.set(contact.id, changed)
@@ -103,18 +103,18 @@ export async function planImport(
   return { ...plan, updated: [...updated.values()] }
 }
 
-/** An identifier serves as the name of a contact without one; empty if there is neither. */
+/** Returns the name, or an identifier without one; empty if there is neither. */
 export function nameOf(fields: Partial<NewContact>): string {
   const [first] = keysOf(fields)
   return fields.name ?? (first === undefined ? '' : String(fields[first[0]]))
 }
 
-/** The people who were merged into the contact. */
+/** Returns the people who were merged into the contact. */
 function formerOf({ metadata }: Contact): string[] {
   return formerKeysOf(metadata).map(([field, key]) => `${field} ${keysLike(field, key)[0]}`)
 }
 
-/** The fields of the row with what is left of it in the notes. */
+/** Returns the fields of the row, with its unread cells in the notes. */
 export function withUnread(
   fields: Partial<NewContact>,
   unread: string | undefined,
@@ -125,7 +125,7 @@ export function withUnread(
   return { ...fields, notes: [notes, unread].filter(text => text !== '').join('\n') }
 }
 
-/** The contacts that the rows identify, by field and key. */
+/** Returns the contacts that the rows identify, by field and key. */
 async function findKnown(database: Database, rows: readonly Row[]): Promise<Map<string, Contact>> {
   const keys = rows.flatMap(({ fields }) => keysOf(fields))
   const contacts: Contact[] = []
@@ -134,13 +134,13 @@ async function findKnown(database: Database, rows: readonly Row[]): Promise<Map<
     if (wanted.length === 0) continue
     contacts.push(...(await findByKeys(database, field, wanted)))
   }
-  // An address of a contact counts before those of contacts that were merged into another.
+  // A contact's own address takes precedence over addresses of merged contacts.
   const known = contacts.flatMap(contact => formerOf(contact).map(key => [key, contact] as const))
   const own = contacts.flatMap(contact => peopleNamedBy(contact).map(key => [key, contact] as const))
   return new Map([...known, ...own])
 }
 
-/** Counts the contact as said now, too. */
+/** Counts the contact, and returns true if it exists. */
 function isThere(contact: Contact, said: Said, now: Counts): boolean {
   const content = saidBy(contact)
   count(now, content)
@@ -151,7 +151,7 @@ function count(counts: Counts, content: string, times = 1): void {
   counts.set(content, (counts.get(content) ?? 0) + times)
 }
 
-/** All but id and times, in few characters. */
+/** Returns a hash of everything but id and times. */
 export function saidBy(contact: Contact): string {
   const { tags, metadata } = contact
   const content = JSON.stringify([plainFields.map(field => contact[field]), tags, metadata])
@@ -159,8 +159,7 @@ export function saidBy(contact: Contact): string {
 }
 
 /**
- * The fields of the row replace those that are known, but for addresses of contacts that were merged into this one; tags and
- * metadata are added.
+ * Replaces the known fields by those of the row, except addresses of merged contacts; adds tags and metadata.
  */
 function withRow(contact: Contact, row: Partial<NewContact>, unread: string | undefined): Contact {
   const { tags, metadata, ...fields } = withUnread(row, unread, contact.notes)

@@ -4,14 +4,14 @@ import { invalid } from '#platform/errors.ts'
 import { openTemporaryFile } from '#platform/temporary-file.ts'
 
 export interface CsvRow {
-  /** Where it begins in the file, from 1. */
+  /** Line number of its beginning in the file, from 1. */
   line: number
   cells: string[]
 }
 
 /** A file with commas, semicolons or tabs between the cells, in UTF-8, UTF-16 or Windows-1252. */
 export interface CsvFile {
-  /** Its descriptor, which every thread of the process may read. */
+  /** Its descriptor, which every thread of the process can read. */
   descriptor: number
   encoding: string
   bytes: number
@@ -22,7 +22,7 @@ const portionBytes = 32 * 1024
 const maxRecordLength = 1024 * 1024
 const maxColumns = 500
 
-/** Keeps a file while it arrives: out of memory, and no longer than it is read. */
+/** Stores a file while it arrives: on disk, and only until it is read. */
 export async function storeCsv(content: AsyncIterable<Buffer>): Promise<CsvFile & AsyncDisposable> {
   const file = await openTemporaryFile()
   try {
@@ -46,14 +46,14 @@ export async function storeCsv(content: AsyncIterable<Buffer>): Promise<CsvFile 
 }
 
 /**
- * Empty lines are none.
- * @throws VALIDATION_ERROR for what is no CSV, or has too long a row, with the line.
+ * Yields rows without empty lines.
+ * @throws VALIDATION_ERROR for a file that is no CSV, or has too long a row, with the line.
  */
 export async function* readCsv({ descriptor, encoding }: CsvFile): AsyncGenerator<CsvRow> {
   const { CsvError, parse } = await import('csv-parse')
   const texts = decode(bytesOf(descriptor), encoding)
   const { value: beginning = '' } = texts.next()
-  // The first line of Excel's files may name their delimiter.
+  // The first line of Excel's files can name their delimiter.
   const [named, separator] = /^\s*"?sep=([^\r\n])"?[,;\t]*(?:\r\n?|\n)/i.exec(beginning) ?? []
   const parser = parse({
     delimiter: separator ?? delimiterOf(beginning),
@@ -64,7 +64,7 @@ export async function* readCsv({ descriptor, encoding }: CsvFile): AsyncGenerato
     skip_empty_lines: true,
   })
   parser.write(beginning.slice(named?.length ?? 0))
-  // The first of the two to end, also by a reader that has seen enough, ends the other: else its error would be unhandled.
+  // The first of the two to end, also by a reader that stops early, ends the other without an error.
   pipeline(Readable.from(texts), parser, () => {})
   const linesBefore = named?.trim() ? 1 : 0
   let line = 1 + linesBefore
@@ -83,10 +83,10 @@ export async function* readCsv({ descriptor, encoding }: CsvFile): AsyncGenerato
   }
 }
 
-/** Bytes from which UTF-16 is recognised. */
+/** Max bytes from which UTF-16 is recognised. */
 const beginningBytes = 64
 
-/** Without a mark, texts of which every other byte is zero are UTF-16; those that are not UTF-8 either are Windows-1252. */
+/** Without a mark, text with zeros in every other byte is UTF-16; otherwise UTF-8 or Windows-1252. */
 function createDetection() {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let isUtf8 = true
@@ -133,7 +133,7 @@ function* bytesOf(descriptor: number): Generator<Buffer, undefined> {
   }
 }
 
-/** Without a byte order mark. */
+/** Decodes texts without a byte order mark. */
 function* decode(content: Iterable<Buffer>, encoding: string): Generator<string, undefined> {
   const decoder = new TextDecoder(encoding)
   for (const bytes of content) {
@@ -144,7 +144,7 @@ function* decode(content: Iterable<Buffer>, encoding: string): Generator<string,
   if (rest !== '') yield rest
 }
 
-/** The one that the first line with anything in it has most of, outside of quotes. */
+/** Returns the most frequent delimiter in the first line with content, outside of quotes. */
 function delimiterOf(text: string): string {
   const lines = text.replace(/"(?:[^"]|"")*"/g, 'x').split(/[\r\n]+/)
   const first = lines.find(line => line.trim() !== '') ?? ''

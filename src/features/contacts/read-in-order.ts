@@ -7,10 +7,10 @@ import { saidBy } from './plan-import.ts'
 
 type Database = Kysely<AgentTables>
 
-/** Namesakes that are read at a time. */
+/** Max namesakes that are read at a time. */
 const portion = 10
 
-/** The first contact of a name, and the places of all, by the beginning of a digest of what each says. */
+/** The first contact of a name, and the places of all, by the beginning of their digests. */
 interface Namesakes {
   first: Contact
   count: number
@@ -18,8 +18,8 @@ interface Namesakes {
 }
 
 /**
- * All contacts by name, and namesakes by a digest of their fields: so the same contacts come in the same order, for all values of
- * their ids. There may be too many namesakes to hold, or to sort at once.
+ * Yields all contacts by name, and namesakes by a digest of their fields: equal contacts come in the same
+ * order, for any ids. There can be too many namesakes to hold, or to sort at once.
  */
 export async function* readInOrder(database: Database): AsyncGenerator<Contact, undefined> {
   let namesakes: Namesakes | undefined

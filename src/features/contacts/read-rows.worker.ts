@@ -14,33 +14,33 @@ import type { CsvFile, CsvRow } from './read-csv.ts'
 import { readCsv } from './read-csv.ts'
 import { tidied } from './tidy-contact.ts'
 
-/** Rows, and characters of JSON, that are stored in one transaction. */
+/** Max rows, and characters of JSON, that are stored in one transaction. */
 const portion = { rows: 50, characters: 100_000 }
-/** Bytes that a file may grow to, since each row repeats the names of its columns. */
+/** Max bytes of the target: `times` the input, or `least`, because each row repeats column names. */
 const grownBytes = { least: 64 * 1024 * 1024, times: 10 }
 
 export interface ReadTask {
   file: CsvFile
-  /** Descriptor of the file that the rows are written to. */
+  /** Descriptor of the file for the rows. */
   target: number
-  /** Names of the columns, of a file without a header. */
+  /** Names of the columns, for a file without a header. */
   columns: string | undefined
-  /** The country whose national numbers the contacts have, ISO 3166 alpha-2. */
+  /** The country of the contacts' national numbers, ISO 3166 alpha-2. */
   country: string | undefined
   /** Closes when the files are no longer used. */
   lifeline: MessagePort
 }
 
 export interface ReadRows {
-  /** Bytes of each portion in the target: `Row[]` as JSON. */
+  /** Bytes of each batch in the target: `Row[]` as JSON. */
   portions: number[]
-  /** Rows that are not among them. */
+  /** Number of other rows. */
   skipped: number
-  /** Why; the first `listedErrors`. */
+  /** The first `listedErrors` reasons. */
   errors: ImportReport['errors']
 }
 
-/** @throws VALIDATION_ERROR for a file that is not read, or whose columns are not known. */
+/** @throws VALIDATION_ERROR for an unreadable file or unknown columns. */
 export async function readRows(task: ReadTask): Promise<ReadRows> {
   try {
     return await read(task)
@@ -104,7 +104,7 @@ function knownColumns(headers: readonly string[], field: string): Column[] {
   )
 }
 
-/** Returns the problem of a row, given those before it. */
+/** Returns a function that returns the problem of a row after those before it. */
 function createRowCheck() {
   const seen = new Set<string>()
   return (

@@ -3,7 +3,7 @@ import type { ContactChanges } from './contacts.schema.ts'
 import { plainFields } from './contacts.schema.ts'
 
 const numbers = ['phone', 'messenger_number'] as const
-/** Fields in which a character that shows nothing means nothing. */
+/** Fields in which invisible characters have no meaning. */
 const addresses = new Set<string>([...numbers, 'email', 'messenger_handle', 'social_handle'])
 
 /** A field whose text is no telephone number. */
@@ -13,9 +13,9 @@ export interface Unread {
 }
 
 /**
- * Blank texts become null, addresses lose invisible characters, and numbers are written in one way: national ones as E.164.
- * Texts that are no numbers are left out and returned as `unread`.
- * @param country whose national numbers they are, ISO 3166 alpha-2.
+ * Blank texts become null, addresses lose invisible characters, and numbers get one form: national ones as
+ * E.164. Invalid numbers are left out and returned as `unread`.
+ * @param country of national numbers, ISO 3166 alpha-2.
  */
 export async function tidied<Fields extends ContactChanges>(
   given: Fields,
