@@ -5,7 +5,6 @@ import { orNull } from '#platform/own-schemas.ts'
 
 const time = Type.String({ format: 'date-time' })
 
-/** The events of this feature. */
 export const calendarEvents = {
   'task.due': eventOf('The time of a task, or of an occurrence of it, has come.', {
     task_id: Type.String(),

@@ -12,7 +12,7 @@ export type TaskRow = Selectable<AgentTables['calendar_tasks']>
 export type OccurrenceRow = Selectable<AgentTables['task_occurrences']>
 
 const listedOccurrences = 100
-/** Tasks that are read at a time, where all are read that take place within a range. */
+/** Max tasks in a batch of a range. */
 const pageSize = 100
 
 const taskList = listOf(calendarTables.columns.calendar_tasks, {
@@ -55,13 +55,13 @@ export function findTask(database: Database, id: string): Promise<TaskRow | unde
   return database.selectFrom('calendar_tasks').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Inserts or replaces it. */
+/** Inserts or replaces a task. */
 export async function saveTask(database: Database, { id, ...row }: TaskRow): Promise<void> {
   const insert = database.insertInto('calendar_tasks').values({ id, ...row })
   await insert.onConflict(conflict => conflict.column('id').doUpdateSet(row)).execute()
 }
 
-/** With its occurrences. */
+/** Deletes a task with its occurrences. */
 export async function deleteTask(database: Database, id: string): Promise<void> {
   await database.deleteFrom('calendar_tasks').where('id', '=', id).execute()
 }
@@ -71,7 +71,7 @@ interface Range {
   to?: string
 }
 
-/** In portions, those that may take place within the range, or all without one. */
+/** Reads tasks in batches: those that can occur within the range, or all without a range. */
 export async function* tasksWithin(database: Database, { from, to }: Range): AsyncGenerator<TaskRow[]> {
   let tasks = database.selectFrom('calendar_tasks').selectAll()
   if (from !== undefined) tasks = tasks.where('ends_at', '>=', from)
@@ -90,7 +90,7 @@ export async function* tasksWithin(database: Database, { from, to }: Range): Asy
   }
 }
 
-/** Those of some tasks that have begun, or of which people have set the status. */
+/** Returns occurrences of tasks that have begun, or whose status people have set. */
 export function occurrencesOf(database: Database, taskIds: readonly string[], { from, to }: Range = {}) {
   let found = database.selectFrom('task_occurrences').selectAll().where('task_id', 'in', taskIds)
   if (from !== undefined) found = found.where('starts_at', '>=', from)
@@ -98,7 +98,7 @@ export function occurrencesOf(database: Database, taskIds: readonly string[], { 
   return found.execute()
 }
 
-/** Newest first. */
+/** Returns occurrences, the newest first. */
 export function latestOccurrences(database: Database, taskId: string): Promise<OccurrenceRow[]> {
   return database
     .selectFrom('task_occurrences')
@@ -119,7 +119,7 @@ export function findOccurrence(
   return found.executeTakeFirst()
 }
 
-/** Inserts or replaces them. */
+/** Inserts or replaces an occurrence. */
 export async function saveOccurrence(database: Database, { id, ...row }: OccurrenceRow): Promise<void> {
   const insert = database.insertInto('task_occurrences').values({ id, ...row })
   await insert.onConflict(conflict => conflict.columns(['task_id', 'starts_at']).doUpdateSet(row)).execute()
@@ -130,7 +130,7 @@ export async function deleteOccurrence(database: Database, taskId: string, start
   await one.where('starts_at', '=', startsAt).execute()
 }
 
-/** Leaves those alone that are known already. */
+/** Inserts occurrences; existing ones stay unchanged. */
 export async function insertOccurrences(database: Database, rows: readonly OccurrenceRow[]): Promise<void> {
   for (let first = 0; first < rows.length; first += pageSize)
     await database
@@ -142,7 +142,7 @@ export async function insertOccurrences(database: Database, rows: readonly Occur
 
 const feedName = 'all'
 
-/** Replaces the token of the feed; without a hash, there is no feed any more. */
+/** Replaces the token of the feed; without a hash, removes the feed. */
 export async function replaceFeed(database: Database, token_hash?: string): Promise<void> {
   await database.deleteFrom('calendar_feeds').execute()
   if (token_hash !== undefined)

@@ -48,7 +48,7 @@ const blank = {
 }
 
 export function createCalendarService({ transact, requireWorkflow, clock, ids }: Dependencies) {
-  /** Stores the changed task, with the timer of its next occurrence in the place of the former one. */
+  /** Stores the changed task, and replaces the timer of its next occurrence. */
   async function save({ transaction, outbox }: Change, before: TaskRow, changes: TaskChanges): Promise<Task> {
     const { withChanges } = await import('./task-times.ts')
     const after = withChanges(before, changes, clock.now())
@@ -58,7 +58,7 @@ export function createCalendarService({ transact, requireWorkflow, clock, ids }:
     return present(transaction, after)
   }
 
-  /** Sets the status of one occurrence; that of a task which takes place once is its own. */
+  /** Sets the status of one occurrence; a task that occurs once has its own status. */
   async function settle(change: Change, row: TaskRow, { occurrence = '', status, ...others }: TaskChanges) {
     const { transaction } = change
     if (status === undefined || Object.keys(others).length > 0)
@@ -66,7 +66,7 @@ export function createCalendarService({ transact, requireWorkflow, clock, ids }:
     const { startOf } = await import('./task-times.ts')
     const starts_at = startOf(row, occurrence)
     if (row.recurrence === 'none') return save(change, row, { status })
-    // As if it had never been set, so that it takes place.
+    // The occurrence takes place as if its status had never been set.
     if (status === 'pending' && Date.parse(starts_at) > clock.now()) {
       await deleteOccurrence(transaction, row.id, starts_at)
       return present(transaction, row)

@@ -14,10 +14,10 @@ interface Dependencies {
   clock: Clock
 }
 
-/** The calendar for other programs, under a secret address; only the hash of its token is stored. */
+/** The calendar for other programs, at a secret address; only the hash of its token is stored. */
 export function createFeedService({ agentDatabases, nameOf, baseUrl, clock }: Dependencies) {
   return {
-    /** A new address; the former one is void. */
+    /** Creates a new address and revokes the former one. */
     async create({ db, agentId }: AgentHandle): Promise<{ url: string }> {
       const token = randomBytes(32).toString('base64url')
       await inTransaction(db, transaction => replaceFeed(transaction, hashOf(token).toString('hex')))
@@ -27,7 +27,7 @@ export function createFeedService({ agentDatabases, nameOf, baseUrl, clock }: De
     remove: ({ db }: AgentHandle): Promise<void> =>
       inTransaction(db, transaction => replaceFeed(transaction)),
 
-    /** @throws AppError NOT_FOUND where the token is not that of the feed, or there is no such agent */
+    /** @throws AppError NOT_FOUND for a wrong token or an unknown agent */
     async read(agentId: string, token: string): Promise<KeptFile> {
       using agent = await agentDatabases.acquireUnproven(agentId)
       const hash = Buffer.from((agent && (await feedHash(agent.db))) ?? '', 'hex')

@@ -10,10 +10,10 @@ import type { ListedTask, TaskListQuery } from './calendar.schema.ts'
 
 const maxDays = 366
 const maxOccurrences = 1_000
-/** Of a range of which one end is given. */
+/** Days of a range with only one end. */
 const usualDays = 31
 
-/** A page of the occurrences that take place within a range, in order. @throws AppError VALIDATION_ERROR */
+/** Returns a page of the occurrences within a range, in order. @throws AppError VALIDATION_ERROR */
 export async function listOccurrences({ db }: AgentHandle, query: TaskListQuery) {
   const range = readRange(query)
   const found: ListedTask[] = []
@@ -43,7 +43,7 @@ function readRange({ start, end }: TaskListQuery): { from: string; to: string } 
   return { from: new Date(begin).toISOString(), to: new Date(until).toISOString() }
 }
 
-/** The task once for each of its occurrences, and no more than are refused anyway. */
+/** Returns the task once for each of its occurrences, up to one above the limit. */
 function expand(row: TaskRow, range: { from: string; to: string }): ListedTask[] {
   const task = toTask(row)
   const [from, to] = [Date.parse(range.from), Date.parse(range.to)]
@@ -59,7 +59,7 @@ function expand(row: TaskRow, range: { from: string; to: string }): ListedTask[]
   return found
 }
 
-/** Those of a series have a status each, once they have begun or a person has set it. */
+/** Adds statuses to occurrences of series, which have one after their start or if a person has set it. */
 async function withStatuses(db: AgentHandle['db'], found: readonly ListedTask[]): Promise<ListedTask[]> {
   const series = found.filter(({ recurrence }) => recurrence !== 'none')
   if (series.length === 0) return [...found]

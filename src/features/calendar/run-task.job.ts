@@ -35,9 +35,9 @@ interface Change {
   outbox: Outbox<CalendarEvents>
 }
 
-/** The timer of a task: begins the occurrence that is due, and sets the next timer, in one transaction. */
+/** The timer of a task: begins the due occurrence, and sets the next timer, in one transaction. */
 export function createRunTask({ transact, lifecycle, isActive, clock, ids }: Dependencies) {
-  /** The occurrence once its workflow was started, or could not be. */
+  /** Returns the occurrence after its workflow was started, or could not be. */
   async function started(change: Change, task: TaskRow, begun: OccurrenceRow, end_time: string | null) {
     const { workflow_id, id, title, description } = task
     if (workflow_id === null || begun.status === 'failed') return begun
@@ -53,7 +53,7 @@ export function createRunTask({ transact, lifecycle, isActive, clock, ids }: Dep
       : { ...begun, status: 'running', workflow_execution_id: result.execution_id }
   }
 
-  /** Returns the status of the occurrence; what a person has settled before is left alone. */
+  /** Begins an occurrence, except one that a person has settled before; returns its status. */
   async function begin(
     change: Change,
     task: TaskRow,
@@ -78,7 +78,7 @@ export function createRunTask({ transact, lifecycle, isActive, clock, ids }: Dep
     const { id, at } = payload as { id: string; at: string }
     const { db, agentId } = agent
     const found = await findTask(db, id)
-    // A timer that was cancelled may have begun already.
+    // A cancelled timer might have begun already.
     if (found?.status !== 'pending' || found.next_due !== at) return
     const { dueOccurrences, occurrencesBetween, textOf } = await import('./task-times.ts')
     const { run: due, missed, next } = await dueOccurrences(found, at, clock.now())
@@ -103,7 +103,7 @@ export function createRunTask({ transact, lifecycle, isActive, clock, ids }: Dep
   const timer: JobHandler<AgentHandle> = {
     lane: 'timers',
     run: context => run(context),
-    // A fault of ours ends no series.
+    // A fault of the service ends no series.
     onFailed: (context, error) => run(context, `It could not be started: ${error}`),
   }
   return {
@@ -112,7 +112,7 @@ export function createRunTask({ transact, lifecycle, isActive, clock, ids }: Dep
   }
 }
 
-/** Records how the workflow of an occurrence has ended, unless a person has settled that meanwhile. */
+/** Records the end of an occurrence's workflow, unless a person has settled the occurrence meanwhile. */
 function recordEnd(transact: Dependencies['transact']) {
   return ({ agent, payload }: JobContext<AgentHandle>): Promise<void> => {
     const ended = payload as ExecutionEnd

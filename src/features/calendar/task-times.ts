@@ -1,4 +1,4 @@
-/** Reads the times of tasks, and finds when these take place next. Loaded at its first use, with the library for time zones. */
+/** Reads times of tasks, and finds the next ones. Loaded at its first use, with the time zone library. */
 import { invalid } from '#platform/errors.ts'
 import { findDue } from '#platform/time/due.ts'
 import { dayMs, occurrences, weekdayOf } from '#platform/time/recurrence.ts'
@@ -11,7 +11,7 @@ import type { TaskChanges } from './calendar.schema.ts'
 
 const never = '9999-12-31T23:59:59.999Z'
 
-/** The task as it is to be stored, with the time at which it is due next. @throws AppError VALIDATION_ERROR */
+/** Returns the task to store, with its next due time. @throws AppError VALIDATION_ERROR */
 export function withChanges(before: TaskRow, changes: TaskChanges, now: number): TaskRow {
   const { title, description, recurrence, workflow_id, timezone, status } = { ...before, ...changes }
   if (!isTimeZone(timezone)) throw invalid('timezone', 'must be a name such as Europe/Berlin')
@@ -41,7 +41,7 @@ function readTimes(before: TaskRow, changes: TaskChanges, timezone: string, recu
     if (time < 0 || time >= Date.UTC(9999, 0)) throw invalid(field, 'must be within the years 1970 to 9998')
     return textOf(time)
   }
-  // A series has one time of the day, which a day may skip but not its first one.
+  // A series has one time of the day, which days can skip, except the first.
   const start_time = read('start_time', { refuseGaps: recurs }) ?? ''
   const wall = Date.parse(start_time) + offsetAt(Date.parse(start_time), timezone)
   const first = textOf(instantOf(wall, timezone))
@@ -58,7 +58,7 @@ function readTimes(before: TaskRow, changes: TaskChanges, timezone: string, recu
   return { start_time, end_time, recurrence_end }
 }
 
-/** With the day of the week on which a `weekly` task begins, unless days are given. */
+/** Adds the weekday of the start to a `weekly` task without days. */
 function withDays(row: TaskRow): TaskRow {
   const days: number[] = JSON.parse(row.recurrence_days)
   if (row.recurrence !== 'weekly' && days.length > 0)
@@ -76,7 +76,7 @@ function endOf({ recurrence, recurrence_end, start_time, end_time }: TaskRow): s
   return textOf(Math.min(Date.parse(recurrence_end) + duration, Date.parse(never)))
 }
 
-/** The time at which an occurrence begins, which has to be one of the task. @throws AppError VALIDATION_ERROR */
+/** Returns the start of an occurrence, which must be one of the task. @throws AppError VALIDATION_ERROR */
 export function startOf(row: TaskRow, text: string): string {
   const time = readTime('occurrence', text, { timeZone: row.timezone })
   if (occurrencesBetween(row, { from: time, to: time }).length === 0)
@@ -84,12 +84,12 @@ export function startOf(row: TaskRow, text: string): string {
   return textOf(time)
 }
 
-/** The work of its timer, which was set for `at`. */
+/** Returns the work of its timer, which was set for `at`. */
 export function dueOccurrences(row: TaskRow, at: string, now: number) {
   return findDue(occurrences(toSeries(row), Date.parse(at)), now)
 }
 
-/** From the first to the last of some times that it has. */
+/** Returns its occurrences between two of its times, inclusive. */
 export function occurrencesBetween(row: TaskRow, { from, to }: { from: number; to: number }): string[] {
   const found: string[] = []
   for (const time of occurrences(toSeries(row), from)) {

@@ -1,8 +1,8 @@
-/** The lines of iCalendar, as RFC 5545 has them. */
+/** The lines of iCalendar by RFC 5545. */
 
 const maxOctets = 75
 
-/** Text within a property. */
+/** Escapes the text of a property. */
 export function escapeText(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
@@ -12,12 +12,12 @@ export function escapeText(text: string): string {
     .toWellFormed()
 }
 
-/** Lines as they are sent: folded where they are too long, each with its end. */
+/** Returns lines for sending: long ones folded, each with its end. */
 export function toText(lines: Iterable<string>): string {
   return Array.from(lines, line => `${folded(line)}\r\n`).join('')
 }
 
-/** Cut between characters; what goes on in the next line begins with a space. */
+/** Folds a line between characters; each continuation begins with a space. */
 function folded(line: string): string {
   if (Buffer.byteLength(line) <= maxOctets) return line
   let octets = 0
@@ -34,7 +34,7 @@ function folded(line: string): string {
   return text
 }
 
-/** In UTC. @param time milliseconds, of an instant or on a clock on the wall */
+/** Returns a time in UTC. @param time milliseconds, of an instant or on a clock on the wall */
 export function dateTime(time: number): string {
   return new Date(time).toISOString().replace(/[-:]|\.\d+Z/g, '')
 }

@@ -7,15 +7,15 @@ import { dateTime, escapeText } from './content-lines.ts'
 
 const weekdays = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']
 
-/** One event of a feed: the rule by which it recurs, if it does, and its identity among those of its task. */
+/** One event of a feed: its recurrence rule, if any, and its identity among the events of its task. */
 interface EventRule {
   rule?: string
   suffix: string
-  /** Whether an occurrence on this day is one of it. */
+  /** Returns true for an occurrence of this event. */
   holds(wallTime: Date): boolean
 }
 
-/** The lines of a task: an event, or two where no single rule gives its months. */
+/** Yields the lines of a task: an event, or two if no single rule gives its months. */
 export function* taskLines(row: TaskRow, cancelled: readonly string[]): Generator<string> {
   const zone = isZoned(row) ? row.timezone : 'UTC'
   const series = { ...toSeries(row), timezone: zone }
@@ -42,7 +42,7 @@ export function* taskLines(row: TaskRow, cancelled: readonly string[]): Generato
   }
 }
 
-/** Whether its times are those of a zone: of what recurs, since only then the zone's changes matter. */
+/** Returns true if its times belong to a zone: only recurring tasks depend on the zone's changes. */
 export function isZoned({ recurrence, timezone }: Pick<TaskRow, 'recurrence' | 'timezone'>): boolean {
   return recurrence !== 'none' && timezone !== 'UTC'
 }
@@ -59,7 +59,7 @@ function rulesOf({ recurrence, recurrence_days, start_time, timezone }: Series):
   const day = new Date(start + offsetAt(start, timezone)).getUTCDate()
   if (day < 29) return [{ ...always, rule: `FREQ=MONTHLY;BYMONTHDAY=${day}` }]
   if (day === 31) return [{ ...always, rule: 'FREQ=MONTHLY;BYMONTHDAY=-1' }]
-  // BYSETPOS would say it in one rule, which not every program reads.
+  // BYSETPOS would need only one rule, but not every program reads it.
   const isFebruary = (wallTime: Date) => wallTime.getUTCMonth() === 1
   const others = 'FREQ=MONTHLY;BYMONTH=1,3,4,5,6,7,8,9,10,11,12'
   return [
@@ -76,7 +76,7 @@ function firstStart(series: Series, holds: EventRule['holds']): [instant: number
   }
 }
 
-/** In the form that the rule generates, also where a gap moves the occurrence: programs compare the two. */
+/** Returns times in the form of the rule, even if a gap moves the occurrence: programs compare both. */
 function* exceptionLines(series: Series, wall: number, cancelled: readonly string[]) {
   const timeOfDay = dateTime(wall).slice(8)
   const dates = series.exceptions.map(date => date.replaceAll('-', '') + timeOfDay)

@@ -1,7 +1,7 @@
 import { nextTransition, offsetAt } from '#platform/time/zones.ts'
 import { dateTime } from './content-lines.ts'
 
-/** The zone's offsets within a time, each change by itself: programs disagree on rules for them. */
+/** Yields the zone's offsets within a time, each change separately: programs disagree on rules. */
 export function* timeZoneLines(timeZone: string, from: number, to: number): Generator<string> {
   yield 'BEGIN:VTIMEZONE'
   yield `TZID:${timeZone}`

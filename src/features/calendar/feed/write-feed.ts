@@ -7,11 +7,11 @@ import { isZoned, taskLines } from './task-events.ts'
 import { timeZoneLines } from './time-zone.ts'
 
 const yearMs = 366 * 86_400_000
-/** How far ahead the changes of time zones are listed. */
+/** Number of future years for which changes of time zones are listed. */
 const years = 10
 
 interface Feed {
-  /** Of the calendar. */
+  /** The calendar's name. */
   name: string
   /** Milliseconds since the epoch. */
   now: number
