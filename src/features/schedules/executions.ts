@@ -20,7 +20,7 @@ import {
 
 export const callbackJobs = { chat: 'schedule.chat', webhook: 'schedule.webhook' } as const
 
-/** Learns how executions of workflows end. */
+/** The job that records the ends of workflow executions. */
 export const endJobName = 'schedule.ended'
 
 interface Dependencies {
@@ -42,7 +42,7 @@ interface Started {
 }
 
 interface Occurrence {
-  /** Null where a person starts it. */
+  /** Null if a person starts it. */
   scheduled_for: string | null
   late_seconds: number
 }
@@ -77,7 +77,7 @@ export function createExecutions({ lifecycle, clock, ids }: Dependencies) {
   return {
     miss,
 
-    /** Starts the callback, and returns its execution, or why it is missed. */
+    /** Starts the callback, and returns its execution, or the reason that it is missed. */
     async begin(
       change: Change,
       schedule: ScheduleRow,
@@ -99,7 +99,7 @@ export function createExecutions({ lifecycle, clock, ids }: Dependencies) {
       return row
     },
 
-    /** Records how a callback ended, unless that is known already, and starts the next one that waits for it. */
+    /** Records the end of a callback, unless it is known already, and starts the next queued one. */
     async end(
       { transaction, outbox }: Pick<Change, 'transaction' | 'outbox'>,
       key: 'id' | 'workflow_execution_id',
@@ -126,7 +126,7 @@ export function callbackJob({ callback_type }: ScheduleRow, executionId: string)
   return { name, payload: { executionId }, key: `callback:${executionId}` }
 }
 
-/** Why nothing is started, where that is so. */
+/** Starts the callback; returns the reason if it can't. */
 async function start(
   lifecycle: Dependencies['lifecycle'],
   change: Change,

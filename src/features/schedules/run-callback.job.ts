@@ -22,21 +22,21 @@ interface Dependencies extends Pick<ChatFeature, 'answerOnce' | 'abandon'> {
   clock: Clock
 }
 
-/** Ends when the callback has ended well; throws how it failed. */
+/** Resolves after a successful callback; throws its failure. */
 type Callback = (
   context: JobContext<AgentHandle>,
   schedule: ScheduleRow,
   execution: ExecutionRow,
 ) => Promise<void>
 
-/** Until a locked conversation is looked at again. */
+/** Interval between attempts for a locked conversation. */
 const pauseMs = 2_000
-/** Until a turn is looked at again that waits for a person, in milliseconds: its decision makes the job due. */
+/** Interval between reads of a turn that waits for a person (ms); its decision makes the job due. */
 const waitingMs = 3_600_000
 
-/** Runs the callbacks that are no workflows, and records how each has ended. */
-export function createCallbacks(needs: Dependencies): Record<string, JobHandler<AgentHandle>> {
-  const { transact, executions, answerOnce, abandon, outbound, clock } = needs
+/** Runs the callbacks that are no workflows, and records their ends. */
+export function createCallbacks(dependencies: Dependencies): Record<string, JobHandler<AgentHandle>> {
+  const { transact, executions, answerOnce, abandon, outbound, clock } = dependencies
   const runChat: Callback = async ({ agent, signal }, schedule, { id, time }) => {
     const content = String(callbackData(schedule).content)
     // The conversation of a schedule has the schedule's id, and each question in it that of its execution.
@@ -47,7 +47,7 @@ export function createCallbacks(needs: Dependencies): Record<string, JobHandler<
       if (isTurnWaiting(error)) throw new JobYields({ until: clock.now() + waitingMs })
       if (!(error instanceof AppError)) throw error
       const { code, isPermanent } = error
-      // Others have reserved the rest of a budget, and may leave some of it.
+      // Others have reserved the rest of a budget, and might leave some of it.
       const isReserved = code === 'BUDGET_SPENT' && !isPermanent
       if (code === 'CONVERSATION_LOCKED' || isReserved) throw new JobYields({ until: clock.now() + pauseMs })
       if (code !== 'CONVERSATION_WAITING') throw error
@@ -109,7 +109,7 @@ export function createCallbacks(needs: Dependencies): Record<string, JobHandler<
 
   return {
     [endJobName]: workflowEnded,
-    // A failed answer stands in its conversation for people to see; only interruptions are repeated.
+    // A failed answer stays in its conversation for people; only interruptions are repeated.
     [callbackJobs.chat]: jobOf(runChat, { lane: 'turns', maxAttempts: 1 }),
     [callbackJobs.webhook]: jobOf(post, { lane: 'deliveries' }),
   }

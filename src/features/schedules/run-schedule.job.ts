@@ -24,9 +24,9 @@ interface Dependencies {
   clock: Clock
 }
 
-/** The timer of a schedule: begins what is due, and sets the next timer, in one transaction. */
+/** The timer of a schedule: begins due runs, and sets the next timer, in one transaction. */
 export function createRunSchedule({ transact, isActive, executions, clock }: Dependencies) {
-  /** Returns when it ran last. `refusal` is why nothing may be started. */
+  /** Returns the time of the last run. `refusal` is the reason that nothing may be started. */
   async function begin(change: Change, schedule: ScheduleRow, due: Due, refusal: string | undefined) {
     const miss = ({ from, to, count }: NonNullable<Due['missed']>, error: string) =>
       executions.miss(change.transaction, schedule.id, { from: textOf(from), to: textOf(to), count, error })
@@ -45,7 +45,7 @@ export function createRunSchedule({ transact, isActive, executions, clock }: Dep
     const { id, at } = payload as { id: string; at: string }
     const { db, agentId } = agent
     const found = await findSchedule(db, id)
-    // A timer that was cancelled may have begun already.
+    // A cancelled timer might have begun already.
     if (found?.status !== 'active' || found.next_run !== at) return
     const { dueRuns } = await import('./schedule-times.ts')
     const due = await dueRuns(found, at, await listDone(db, id, at), clock.now())
@@ -64,7 +64,7 @@ export function createRunSchedule({ transact, isActive, executions, clock }: Dep
   const handler: JobHandler<AgentHandle> = {
     lane: 'timers',
     run: context => run(context),
-    // A fault of ours ends no schedule.
+    // A fault of the service ends no schedule.
     onFailed: (context, error) => run(context, `It could not be started: ${error}`),
   }
   return handler

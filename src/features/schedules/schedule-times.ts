@@ -1,4 +1,4 @@
-/** When schedules run. Loaded at its first use, with the libraries for expressions and time zones. */
+/** The times of schedules. Loaded at its first use, with the libraries for expressions and time zones. */
 import { invalid } from '#platform/errors.ts'
 import { cronRuns, parseCron } from '#platform/time/cron.ts'
 import { findDue } from '#platform/time/due.ts'
@@ -7,10 +7,10 @@ import { isTimeZone } from '#platform/time/zones.ts'
 import type { ScheduleRow } from './schedules.repository.ts'
 import type { ScheduleChanges } from './schedules.schema.ts'
 
-/** The field that says when, by type. */
+/** The field with the time, by type. */
 const fields = { cron: 'cron_expression', once: 'next_run', delayed: 'delay_seconds' } as const
 
-/** The schedule as it is to be stored, with its next time. @throws AppError VALIDATION_ERROR */
+/** Returns the schedule to store, with its next time. @throws AppError VALIDATION_ERROR */
 export function withChanges(before: ScheduleRow, changes: ScheduleChanges, now: number): ScheduleRow {
   const { name, callback_id, overlap, callback_data: data, status: wanted } = { ...before, ...changes }
   const callback_data = typeof data === 'string' ? data : JSON.stringify(data)
@@ -43,7 +43,7 @@ function withTimes(before: ScheduleRow, changes: ScheduleChanges): ScheduleRow {
   return after
 }
 
-/** When it runs first, as it is created, changed or resumed `now`. */
+/** Returns the first run after the schedule is created, changed or resumed at `now`. */
 function firstRun(schedule: ScheduleRow, now: number): string {
   const { type, delay_seconds, next_run } = schedule
   if (type === 'delayed') return textOf(now + (delay_seconds ?? 0) * 1000)
@@ -52,7 +52,7 @@ function firstRun(schedule: ScheduleRow, now: number): string {
   throw invalid('next_run', 'must be a time in the future')
 }
 
-/** The next five; none unless it is active. */
+/** Returns the next five runs; none unless the schedule is active. */
 export function nextRuns(schedule: ScheduleRow): string[] {
   const { type, status, next_run } = schedule
   if (status !== 'active' || next_run === null) return []
@@ -60,7 +60,7 @@ export function nextRuns(schedule: ScheduleRow): string[] {
   return [next_run, ...later.map(textOf)]
 }
 
-/** The work of its timer, which was set for `at`; `done` are times that were run before. */
+/** Returns the work of its timer, which was set for `at`; `done` are times that were run before. */
 export function dueRuns(schedule: ScheduleRow, at: string, done: ReadonlySet<string>, now: number) {
   return findDue(unlessDone(schedule, Date.parse(at), done), now)
 }

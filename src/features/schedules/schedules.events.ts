@@ -3,7 +3,7 @@ import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
 import { eventOf } from '#platform/jobs/event-payloads.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
-/** The events of this feature; how a callback ends is in the history of its schedule. */
+/** The events of this feature; the end of a callback is in the history of its schedule. */
 export const scheduleEvents = {
   'schedule.fired': eventOf('A schedule has started its callback.', {
     schedule_id: Type.String(),

@@ -50,13 +50,13 @@ export function findSchedule(database: Database, id: string): Promise<ScheduleRo
   return database.selectFrom('schedules').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Inserts or replaces it. */
+/** Inserts or replaces a schedule. */
 export async function saveSchedule(database: Database, { id, ...row }: ScheduleRow): Promise<void> {
   const insert = database.insertInto('schedules').values({ id, ...row })
   await insert.onConflict(conflict => conflict.column('id').doUpdateSet(row)).execute()
 }
 
-/** With its history. */
+/** Deletes a schedule with its history. */
 export async function deleteSchedule(database: Database, id: string): Promise<void> {
   await database.deleteFrom('schedules').where('id', '=', id).execute()
 }
@@ -65,7 +65,7 @@ function executionsOf(database: Database, scheduleId: string) {
   return database.selectFrom('schedule_executions').selectAll().where('schedule_id', '=', scheduleId)
 }
 
-/** Newest first: all that are kept of those that have ended, or as many that have not. */
+/** Lists executions, the newest first: all kept ended ones, or up to as many others. */
 export function listExecutions(database: Database, scheduleId: string, haveEnded: boolean) {
   return executionsOf(database, scheduleId)
     .where('status', haveEnded ? 'not in' : 'in', ['running', 'queued'])
@@ -74,7 +74,7 @@ export function listExecutions(database: Database, scheduleId: string, haveEnded
     .execute()
 }
 
-/** The first scheduled one of those in one of the states. */
+/** Returns the first scheduled execution in one of the states. */
 export function findFirst(database: Database, scheduleId: string, ...states: ('running' | 'queued')[]) {
   const found = executionsOf(database, scheduleId).where('status', 'in', states)
   return found.orderBy('time').limit(1).executeTakeFirst()
@@ -94,13 +94,13 @@ export function findExecution(
   return found.executeTakeFirst()
 }
 
-/** The times that were run, from `at` on: they come again when the clock was set back. */
+/** Returns past run times from `at` on: they recur if the clock was set back. */
 export async function listDone(database: Database, scheduleId: string, at: string): Promise<Set<string>> {
   const rows = await executionsOf(database, scheduleId).where('scheduled_for', '>=', at).execute()
   return new Set(rows.flatMap(({ scheduled_for }) => scheduled_for ?? []))
 }
 
-/** Removes the oldest that have ended, beyond those that are kept. */
+/** Inserts an execution, and deletes the oldest ended ones above the limit. */
 export async function insertExecution(transaction: Database, row: ExecutionRow): Promise<void> {
   await transaction.insertInto('schedule_executions').values(row).execute()
   const old = transaction
@@ -114,7 +114,7 @@ export async function insertExecution(transaction: Database, row: ExecutionRow):
   await transaction.deleteFrom('schedule_executions').where('id', 'in', old).execute()
 }
 
-/** Missed times in a row, for the same reason, are one entry of the history. */
+/** Consecutive missed times with the same reason are one entry of the history. */
 export async function insertMissed(transaction: Database, row: ExecutionRow): Promise<void> {
   const { schedule_id, count, missed_until, error } = row
   const last = await executionsOf(transaction, schedule_id)

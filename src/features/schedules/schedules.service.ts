@@ -50,10 +50,10 @@ const blank = {
   last_run: null,
 }
 
-export function createSchedulesService(needs: Dependencies) {
-  const { transact, executions, clock, ids } = needs
+export function createSchedulesService(dependencies: Dependencies) {
+  const { transact, executions, clock, ids } = dependencies
 
-  /** Stores the changed schedule, with the timer of its next run in the place of the former one. */
+  /** Stores the changed schedule, and replaces the timer of its next run. */
   async function save(
     transaction: Database,
     outbox: Pick<Outbox, 'add' | 'cancel'>,
@@ -74,7 +74,7 @@ export function createSchedulesService(needs: Dependencies) {
     get: async ({ db }: AgentHandle, id: string) => present(db, await requireSchedule(db, id)),
 
     async create(agent: AgentHandle, given: NewSchedule): Promise<Schedule> {
-      await checkCallback(needs, agent, given)
+      await checkCallback(dependencies, agent, given)
       const { type, callback_type } = given
       const now = timestamp(clock)
       const before = { ...blank, id: ids.record(), type, callback_type, created_at: now, updated_at: now }
@@ -87,11 +87,11 @@ export function createSchedulesService(needs: Dependencies) {
       if (changes.callback_id !== undefined || changes.callback_data !== undefined) {
         const { callback_type, callback_id, ...before } = await requireSchedule(agent.db, id)
         const callback = { callback_type, callback_id, callback_data: callbackData(before), ...changes }
-        await checkCallback(needs, agent, callback as Callback)
+        await checkCallback(dependencies, agent, callback as Callback)
       }
       return await transact(agent, async (transaction, outbox) => {
         const before = await requireSchedule(transaction, id)
-        // Who sends back what was read sets no time, also where the type takes none.
+        // An unchanged time is ignored, even if the type takes none.
         const { next_run, ...others } = changes
         return await save(transaction, outbox, before, next_run === before.next_run ? others : changes)
       })
@@ -103,9 +103,9 @@ export function createSchedulesService(needs: Dependencies) {
         await deleteSchedule(transaction, id)
       }),
 
-    /** Starts its callback now, besides its own times. @throws AppError CONFLICT where nothing may start */
+    /** Starts the callback now, besides its own times. @throws AppError CONFLICT if nothing may start */
     async run(agent: AgentHandle, id: string): Promise<ScheduleExecution> {
-      if (!(await needs.isActive(agent.agentId)))
+      if (!(await dependencies.isActive(agent.agentId)))
         throw conflict('The agent is not active, so it runs no schedules. Set its status to active first.')
       return await transact(agent, async (transaction, outbox) => {
         const schedule = await requireSchedule(transaction, id)
