@@ -3,21 +3,21 @@ const hour = 60 * minute
 const day = 24 * hour
 const disabledAfter = 5 * day
 
-/** After the first failed attempt, the second, and so on; none follows the last. */
+/** Pauses after the first failed attempt, the second, and so on; none follows the last. */
 const pauses = [5_000, 5 * minute, 30 * minute, ...[2, 5, 10, 14, 20, 24].map(hours => hours * hour)]
 const spread = 0.1
 
 /** An attempt that has ended. Times are milliseconds since the epoch. */
 export interface EndedAttempt {
-  /** Of the answer; null if none came. */
+  /** The response's status; null without a response. */
   status: number | null
   /** Milliseconds of the receiver's Retry-After. */
   retryAfter?: number | undefined
-  /** Attempts so far. */
+  /** Number of attempts so far. */
   attempts: number
-  /** Whether there is no attempt after it. */
+  /** True if no attempt may follow. */
   isOnly: boolean
-  /** Since when the webhook got nothing but failures before; null after a success. */
+  /** Start of the webhook's current series of failures; null after a success. */
   failingSince: number | null
   now: number
   /** 0 to 1. */
@@ -26,10 +26,10 @@ export interface EndedAttempt {
 
 export interface Verdict {
   status: 'succeeded' | 'pending' | 'failed'
-  /** When to try again, never earlier than the receiver's Retry-After; null unless pending. */
+  /** Time of the next attempt, never before the receiver's Retry-After; null unless pending. */
   next: number | null
   failingSince: number | null
-  /** Why the webhook is to be disabled; null if it stays as it is. */
+  /** The reason to disable the webhook; null if it stays enabled. */
   disable: string | null
 }
 
@@ -42,7 +42,7 @@ export function judge(attempt: EndedAttempt): Verdict {
   return { status: next === null ? 'failed' : 'pending', next, failingSince: since, disable }
 }
 
-/** `status` is null if no answer came. */
+/** `status` is null without a response. */
 export function isSuccess(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300
 }

@@ -10,25 +10,25 @@ import type { createSending } from './send-delivery.ts'
 import type { DeliveryRow, WebhookRow } from './webhooks.repository.ts'
 import { failPending, findWebhook, pendingDeliveries, recordSuccesses } from './webhooks.repository.ts'
 
-/** Attempts at one webhook at a time: so that one slow answer does not hold the next event up. */
+/** Concurrent attempts at one webhook, so that one slow response does not delay the next event. */
 const concurrency = 2
-/** Deliveries that are read at a time. */
+/** Max deliveries that are read at a time. */
 const portion = 20
-/** After which a job gives its place to others that wait for one. */
+/** Time after which a job yields its place to waiting ones (ms). */
 const turnMs = 10_000
-/** Runs that end in a fault of ours, over two days; attempts are counted elsewhere. */
+/** Max runs that end in a fault of the service, over two days; attempts are counted elsewhere. */
 const maxAttempts = 10
 const fault = 'Not sent, because of a fault of this service. Retry it.'
 
 interface Dependencies {
-  /** For one webhook. */
+  /** Returns the sender of one webhook. */
   sendingTo: ReturnType<typeof createSending>
   clock: Clock
 }
 
-/** Sends what is due to one webhook, until nothing is, or for a while. */
+/** Sends due deliveries of one webhook, until none is left, or for a while. */
 export function createDelivering({ sendingTo, clock }: Dependencies): JobHandler<AgentHandle> {
-  /** Successes are stored by one statement in the end. Whether there was nothing else. */
+  /** Attempts deliveries, and stores successes by one statement at the end. True if all succeeded. */
   async function attemptAll(
     { agent, signal }: JobContext<AgentHandle>,
     webhook: WebhookRow,
@@ -70,11 +70,11 @@ export function createDelivering({ sendingTo, clock }: Dependencies): JobHandler
         const [next] = pending
         if (next === undefined) return
         const now = timestamp(clock)
-        // A first attempt is due at any time, since the clock may have been set back.
+        // A first attempt is always due, because the clock might have been set back.
         const due = pending.filter(one => one.attempts === 0 || one.next_attempt_at <= now)
         if (due.length === 0) throw new JobYields({ until: Date.parse(next.next_attempt_at) })
         const isAllSent = await attemptAll(context, webhook, due, turnEnds)
-        // Deliveries that have come meanwhile have made this job due again.
+        // Deliveries that arrived meanwhile have made this job due again.
         if (isAllSent && due.length === pending.length && pending.length < portion) return
       }
       throw new JobYields()

@@ -28,7 +28,7 @@ export function createDeliveriesService({ transact, clock, ids }: Dependencies) 
       })
     },
 
-    /** Makes it due at once, with all its attempts; one that is due already is left alone. */
+    /** Makes a delivery due at once, with all its attempts; a due one is left unchanged. */
     retry(agent: AgentHandle, webhookId: string, id: string): Promise<Delivery> {
       return transact(agent, async (transaction, outbox) => {
         await requireEnabled(transaction, webhookId)

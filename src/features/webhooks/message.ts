@@ -1,4 +1,4 @@
-/** The request, as the specification of Standard Webhooks demands. */
+/** Requests by the specification of Standard Webhooks. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { AgentEvent } from '#platform/jobs/events.ts'
 
@@ -10,12 +10,12 @@ export function newSecret(): string {
   return secretPrefix + randomBytes(32).toString('base64')
 }
 
-/** The same whenever the event is handed to the webhook again. */
+/** Returns the same id each time the event is passed to the webhook. */
 export function messageId(eventId: string, webhookId: string): string {
   return `msg_${createHash('sha256').update(`${eventId}.${webhookId}`).digest('base64url').slice(0, 32)}`
 }
 
-/** Long texts are cut; facts that are too long even so are left out, except for ids. */
+/** Returns a body with long texts cut; if it is still too long, only ids are kept. */
 export function messageBody({ name, time, payload }: Omit<AgentEvent, 'id' | 'ref'>): string {
   const facts = Object.entries(payload ?? {})
   const bodyOf = (data: typeof facts) =>
@@ -28,7 +28,7 @@ export function messageBody({ name, time, payload }: Omit<AgentEvent, 'id' | 're
   return Buffer.byteLength(whole) < maxBodyBytes ? whole : bodyOf(facts.filter(isId))
 }
 
-/** @param at milliseconds since the epoch. @param secrets each gives a signature of its own. */
+/** @param at milliseconds since the epoch. @param secrets each makes its own signature. */
 export function signedHeaders(id: string, at: number, body: string, secrets: readonly string[]) {
   const seconds = String(Math.floor(at / 1000))
   const signatures = secrets.map(secret => {

@@ -7,7 +7,7 @@ import { messageBody, messageId } from './message.ts'
 import type { DeliveryRow } from './webhooks.repository.ts'
 import { existingWebhooks, insertDeliveries, removeOldDeliveries } from './webhooks.repository.ts'
 
-/** Attempted once, since a person waits for the result. */
+/** Attempted only once, because a person waits for the result. */
 export const testEvent = 'webhook.test'
 export const deliverJobName = 'webhook.deliver'
 export const wakeJobName = 'webhook.wake'
@@ -28,7 +28,7 @@ export function newDelivery(event: AgentEvent, now: string): DeliveryRow {
   }
 }
 
-/** Stores what is to be sent of an event, and has the job of each webhook send it. */
+/** Stores the deliveries of an event, and starts the job of each webhook. */
 export function createQueueing({ ensureJobs, clock }: { ensureJobs: EnsureJobs; clock: Clock }) {
   const events: SharedEventHandler<AgentHandle> = {
     lane: 'deliveries',
@@ -49,12 +49,12 @@ export function createQueueing({ ensureJobs, clock }: { ensureJobs: EnsureJobs; 
   return { events, wake }
 }
 
-/** Has what is due to a webhook sent after the transaction that adds it. */
+/** Sends due deliveries of a webhook after the transaction that adds the job. */
 export function wakeJob(webhookId: string): NewJob {
   return { name: wakeJobName, payload: { webhookId } }
 }
 
-/** Sends what is due to a webhook: one job for each, so that none waits for the receiver of another. */
+/** Sends due deliveries of a webhook: one job for each, so that none waits for another's receiver. */
 export function deliveryJob(webhookId: string): KeyedJob {
   return { name: deliverJobName, payload: { webhookId }, key: `webhook:${webhookId}` }
 }

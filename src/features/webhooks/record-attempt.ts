@@ -6,7 +6,7 @@ import type { Outcome } from './send-delivery.ts'
 import type { DeliveryRow, WebhookRow } from './webhooks.repository.ts'
 import { findWebhook, saveWebhook, setFailingSince, updateDelivery } from './webhooks.repository.ts'
 
-/** Stores what came of an attempt. Returns the webhook if that has changed it. */
+/** Stores the outcome of an attempt. Returns the webhook if the outcome has changed it. */
 export async function recordAttempt(
   db: AgentHandle['db'],
   now: number,
@@ -52,7 +52,7 @@ export async function recordAttempt(
   })
 }
 
-/** Of a webhook whose last attempt had succeeded, too. */
+/** Returns the delivery after a success of a webhook whose last attempt succeeded, too. */
 export function afterSuccess(delivery: DeliveryRow, { status, durationMs, answer }: Outcome): DeliveryRow {
   return {
     ...delivery,

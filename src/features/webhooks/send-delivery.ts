@@ -17,7 +17,7 @@ interface Dependencies {
 }
 
 export interface Outcome {
-  /** Null if no answer came. */
+  /** Null without a response. */
   status: number | null
   answer: string
   /** Milliseconds of the receiver's Retry-After. */
@@ -27,7 +27,7 @@ export interface Outcome {
 
 export type Send = (delivery: Pick<DeliveryRow, 'id' | 'body'>, signal: AbortSignal) => Promise<Outcome>
 
-/** Gives, for a webhook, what sends signed requests to it. */
+/** Returns a sender of signed requests for a webhook. */
 export function createSending({ outboundFetch, agentSecrets, clock }: Dependencies) {
   async function secretsOf(agentId: string, set: string | null): Promise<string[]> {
     const { secret, previous, previous_until = '' } = await agentSecrets.read(agentId, set)
@@ -35,7 +35,7 @@ export function createSending({ outboundFetch, agentSecrets, clock }: Dependenci
     return previous !== undefined && timestamp(clock) < previous_until ? [secret, previous] : [secret]
   }
 
-  /** Failures of its requests are outcomes; what is thrown is the abort of the job, or a fault of ours. */
+  /** Returns failed requests as outcomes; throws only the job's abort or a fault of the service. */
   return async (agentId: string, { url, secret_set }: WebhookRow): Promise<Send> => {
     const secrets = await secretsOf(agentId, secret_set)
     return async ({ id, body }, signal) => {
@@ -62,7 +62,7 @@ export function createSending({ outboundFetch, agentSecrets, clock }: Dependenci
   }
 }
 
-/** Once the status is there, a body that breaks off changes nothing. */
+/** After the status, a broken body is ignored. */
 async function beginningOf({ body, headers }: Response): Promise<string> {
   const read = await readBeginning(body, maxAnswerBytes).catch(() => undefined)
   return decodeText(read?.body ?? new Uint8Array(), headers.get('content-type')).replaceAll('\0', '')

@@ -8,7 +8,7 @@ import { subscriberKind } from './webhooks.repository.ts'
 import { registerWebhookRoutes } from './webhooks.routes.ts'
 import { createWebhooksService } from './webhooks.service.ts'
 
-/** Reports events of agents to other systems. `eventNames` are those of all features, also later ones. */
+/** Reports events of agents to other systems. `eventNames` returns those of all features, also later ones. */
 export function createWebhooks(infrastructure: Infrastructure, eventNames: () => readonly string[]): Feature {
   const { outbound, agentSecrets, transact, ensureJobs, clock, ids } = infrastructure
   const webhooks = createWebhooksService({ transact, outbound, agentSecrets, eventNames, clock, ids })

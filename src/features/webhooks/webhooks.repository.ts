@@ -12,7 +12,7 @@ export type WebhookRow = Selectable<AgentTables['webhooks']>
 export type DeliveryRow = Selectable<AgentTables['webhook_deliveries']>
 export type PendingDelivery = DeliveryRow & { next_attempt_at: string }
 
-/** The kind of subscriber that webhooks are. */
+/** The subscriber kind of webhooks. */
 export const subscriberKind = 'webhook'
 
 const keptMs = 30 * 24 * 3_600_000
@@ -49,7 +49,7 @@ const deliveryList = listOf(webhookTables.columns.webhook_deliveries, {
   searchable: ['event', 'answer'],
 })
 
-/** @param isAdmin whether addresses are shown whole, and searched, which reveals their content. */
+/** @param isAdmin true if whole addresses are shown, and searched, which reveals their content. */
 export async function listWebhooks(
   database: Database,
   parameters: ListParameters,
@@ -64,7 +64,7 @@ export function findWebhook(database: Database, id: string): Promise<WebhookRow 
   return database.selectFrom('webhooks').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Which of these have not been deleted. */
+/** Returns the ids of webhooks that still exist. */
 export async function existingWebhooks(database: Database, ids: readonly string[]): Promise<string[]> {
   const rows = await database
     .selectFrom('webhooks')
@@ -75,7 +75,7 @@ export async function existingWebhooks(database: Database, ids: readonly string[
   return rows.map(({ id }) => id)
 }
 
-/** Inserts or replaces it, and its subscriptions: none while it is disabled. To be called in a transaction. */
+/** Saves a webhook and its subscriptions: none while disabled. Must be called in a transaction. */
 export async function saveWebhook(transaction: Database, { id, ...values }: WebhookRow): Promise<void> {
   const insert = transaction.insertInto('webhooks').values({ id, ...values })
   await insert.onConflict(conflict => conflict.column('id').doUpdateSet(values)).execute()
@@ -98,7 +98,7 @@ export async function countWebhooks(database: Database): Promise<number> {
   return Number((await count.executeTakeFirstOrThrow()).count)
 }
 
-/** With its deliveries. To be called in a transaction. */
+/** Deletes a webhook with its deliveries. Must be called in a transaction. */
 export async function deleteWebhook(transaction: Database, id: string): Promise<void> {
   await removeSubscriptions(transaction, id)
   await transaction.deleteFrom('webhooks').where('id', '=', id).execute()
@@ -109,7 +109,7 @@ async function removeSubscriptions(transaction: Database, ref: string): Promise<
   await subscriptions.where('ref', '=', ref).execute()
 }
 
-/** Of the last 30 days, and older ones that are pending. */
+/** Lists deliveries of the last 30 days, and older pending ones. */
 export async function listDeliveries(
   database: Database,
   webhookId: string,
@@ -132,14 +132,14 @@ export function findDelivery(database: Database, id: string): Promise<DeliveryRo
   return database.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Those that exist already stay as they are. */
+/** Inserts deliveries; existing ones stay unchanged. */
 export async function insertDeliveries(database: Database, rows: readonly DeliveryRow[]): Promise<void> {
   if (rows.length === 0) return
   const insert = database.insertInto('webhook_deliveries').values(rows)
   await insert.onConflict(conflict => conflict.column('id').doNothing()).execute()
 }
 
-/** Only these have a next attempt. The earliest come first. */
+/** Returns pending deliveries, the earliest first; only these have a next attempt. */
 export async function pendingDeliveries(
   database: Database,
   webhookId: string,
@@ -167,7 +167,7 @@ export async function failPending(database: Database, webhookId: string, answer:
     .execute()
 }
 
-/** Some at a time, so that no request waits for it. */
+/** Deletes a few at a time, so that no request waits for it. */
 export async function removeOldDeliveries(
   database: Database,
   webhookIds: readonly string[],
@@ -188,7 +188,7 @@ function oldestKept(now: number): string {
   return new Date(now - keptMs).toISOString()
 }
 
-/** Of those that are still as they were before this attempt. */
+/** Records successes of deliveries that have not changed during the attempt. */
 export async function recordSuccesses(database: Database, rows: readonly DeliveryRow[]): Promise<void> {
   if (rows.length === 0) return
   const insert = database.insertInto('webhook_deliveries').values(rows)
@@ -210,7 +210,7 @@ export async function recordSuccesses(database: Database, rows: readonly Deliver
     .execute()
 }
 
-/** False, and nothing is changed, if the delivery is no longer as it was found. */
+/** Returns false and changes nothing if the delivery has changed meanwhile. */
 export async function updateDelivery(
   database: Database,
   { id, status, attempts }: DeliveryRow,
@@ -221,7 +221,7 @@ export async function updateDelivery(
   return (await unchanged.executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
-/** @param isAdmin whether the address is shown with what follows its path, which often is a secret. */
+/** @param isAdmin true if the address is shown with its query, which often is a secret. */
 export function toWebhook(
   { url, events, disabled_reason, secret_set: _, ...row }: WebhookRow,
   isAdmin = true,

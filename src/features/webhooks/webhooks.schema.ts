@@ -4,7 +4,7 @@ import { filterBy, listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
- * Webhook: an address that is sent events of an agent. Delivery: one event for one webhook.
+ * Webhook: an address that receives events of an agent. Delivery: one event for one webhook.
  * (none) --event or test--> pending --2xx--> succeeded; pending --last attempt, 410, webhook disabled--> failed;
  * any --retry--> pending
  */

@@ -22,14 +22,14 @@ import {
 } from './webhooks.repository.ts'
 import type { NewWebhook, Webhook, WebhookChanges } from './webhooks.schema.ts'
 
-/** How long the former secret signs beside a new one. */
+/** Time in which the former secret signs beside a new one (ms). */
 const overlapMs = 24 * 3_600_000
 const maxWebhooks = 50
 
 interface Dependencies extends ChangeContext {
   outbound: Pick<Outbound, 'requirePermitted'>
   agentSecrets: AgentSecrets
-  /** Names of all events that can be subscribed to. */
+  /** Returns the names of all events that can be subscribed to. */
   eventNames(): readonly string[]
 }
 
@@ -48,7 +48,7 @@ export function createWebhooksService({
     if (url !== undefined) await outbound.requirePermitted(url, 'url')
   }
 
-  /** Stores a webhook with a new secret; `rowIn` gives the rest of its row. */
+  /** Stores a webhook with a new secret; `rowIn` returns the rest of its row. */
   async function store({ agentId, db }: AgentHandle, former: Record<string, string>, rowIn: RowIn) {
     const secret = newSecret()
     const secret_set = await agentSecrets.write(agentId, { ...former, secret })
@@ -80,7 +80,7 @@ export function createWebhooksService({
       })
     },
 
-    /** Deliveries under way are sent again to a new address, and not to a disabled one. */
+    /** Updates a webhook. Running deliveries are sent again to a new address, and not to a disabled one. */
     async update(agent: AgentHandle, id: string, changes: WebhookChanges): Promise<Webhook> {
       await check(changes)
       const { url, events } = changes
