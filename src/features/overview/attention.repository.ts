@@ -1,10 +1,10 @@
-/** What waits for a person, from the tables of all features: a few queries, each by an index or of a small table. */
+/** Reads everything that waits for a person, in a few queries by an index or of a small table. */
 import type { SelectQueryBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 import type { AttentionItem, AttentionKind } from './overview.schema.ts'
 
-/** Of one kind, the newest. */
+/** Max items of one kind, the newest. */
 const maxItems = 100
 /** UTF-16 units. */
 const maxDetail = 300
@@ -14,7 +14,7 @@ interface Row {
   title: string
   detail: string | null
   at: string
-  /** Ids of what it belongs to. */
+  /** Ids of the related objects. */
   conversation_id?: string
   message_id?: string
   execution_id?: string
@@ -63,7 +63,7 @@ function toolApprovals(db: Database) {
     .where('status', '=', sql.lit('pending'))
 }
 
-/** Nodes of executions that wait: for a decision, or for a time. */
+/** Returns nodes of executions that wait: for a decision, or for a time. */
 function waitingNodes(db: Database, isApproval: boolean) {
   return (
     db
@@ -86,7 +86,7 @@ function waitingNodes(db: Database, isApproval: boolean) {
       .where('waiting_until', 'is not', null)
       .where('node_results.status', '=', 'waiting')
       .where(sql<string>`coalesce(node_results.output, '')`, isApproval ? 'like' : 'not like', '%"approval"%')
-      // The call that its turn waits with is listed itself.
+      // The call that its turn waits with is listed separately.
       .where(sql<string>`coalesce(node_results.output, '')`, '!=', '{"turn":true}')
   )
 }
@@ -138,7 +138,7 @@ function failedSources(db: Database) {
     .where('removed_at', 'is', null)
 }
 
-/** Of what may still be decided. */
+/** Returns failed notices whose decision is still open. */
 function failedNotices(db: Database, now: string) {
   return db
     .selectFrom('notices')

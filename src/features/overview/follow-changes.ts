@@ -5,9 +5,9 @@ import { keepAliveMs } from '#platform/http/responses/sse.ts'
 
 interface Options {
   agentId: string
-  /** `id` of the last event that the client has had. */
+  /** `id` of the last event that the client has received. */
   lastEventId: string | undefined
-  /** Whether the client may know of a change. */
+  /** Returns true if the client may know of a change. */
   isVisible(change: Change): boolean | Promise<boolean>
   now(): string
   /** Ends the events. */
@@ -15,8 +15,8 @@ interface Options {
 }
 
 /**
- * The changes of an agent as server-sent events. Each is written when the client has read those before it, so that a slow one
- * gets the newest state of what changed meanwhile, and costs no memory.
+ * Streams the changes of an agent as server-sent events. Each is written when the client has read those
+ * before it, so a slow client gets only the newest state of later changes, and costs no memory.
  */
 export function followChanges(feed: ChangeFeed, options: Options): Readable {
   return Readable.from(eventsOf(feed, options), { objectMode: false })

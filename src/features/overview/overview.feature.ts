@@ -9,7 +9,7 @@ import { registerAttentionRoutes, registerEventRoutes } from './overview.routes.
 /** The types of changes that have the id of their conversation. */
 const inConversations = ['conversations', 'messages', 'approvals']
 
-/** One view of all features of an agent: their changes, and what waits for a person. */
+/** One view of all features of an agent: their changes, and everything that waits for a person. */
 export function createOverview(
   { changes, clock }: Infrastructure,
   { callerSignal, maySee: maySeeConversation }: Pick<AgentsFeature & ChatFeature, 'callerSignal' | 'maySee'>,
@@ -18,7 +18,7 @@ export function createOverview(
     if (type === eventsChange) return false
     if (!request.isChatOnly) return true
     if (!inConversations.includes(type)) return false
-    // Without an id, any may have changed, also one of its own.
+    // A change without an id might concern any conversation, also the caller's own.
     return id === undefined || maySeeConversation(request, id)
   }
   const ending = new AbortController()

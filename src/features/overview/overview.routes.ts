@@ -12,7 +12,7 @@ import { readAttention } from './attention.repository.ts'
 import { followChanges } from './follow-changes.ts'
 import { attentionSchema, changeSchema } from './overview.schema.ts'
 
-/** Whether a caller may know of a change of the agent. One who sees only own conversations: by the id, if it has one. */
+/** Returns true if a caller may know of a change; for callers limited to own conversations, by its id. */
 export type MaySee = (caller: FastifyRequest, change: Change) => boolean | Promise<boolean>
 
 interface Dependencies {
@@ -24,8 +24,8 @@ interface Dependencies {
   clock: Clock
 }
 
-export function registerEventRoutes(app: App, needs: Dependencies): void {
-  const { changes, maySee, callerSignal, stopping, clock } = needs
+export function registerEventRoutes(app: App, dependencies: Dependencies): void {
+  const { changes, maySee, callerSignal, stopping, clock } = dependencies
   app.route({
     method: 'GET',
     url: '/api/agents/:id/events',
@@ -63,7 +63,7 @@ export function registerEventRoutes(app: App, needs: Dependencies): void {
   })
 }
 
-/** Milliseconds. Executions that failed before that no longer wait for a person. */
+/** Time after which failed executions no longer wait for a person (ms). */
 const failedRecentlyMs = 7 * 24 * 3_600_000
 
 export function registerAttentionRoutes(app: App, clock: Clock): void {
