@@ -10,21 +10,21 @@ import { createSignedRequests } from '#platform/http/replicas/signed-requests.ts
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { registerAuditRoutes } from './audit.routes.ts'
 import { removeAuditRows } from './audit.service.ts'
+import { createPendingRows, rowJob, rowLane } from './pending-rows.ts'
 import type { RecordedCall, RecordedChange } from './recorded-change.ts'
 import { recordChange } from './recorded-change.ts'
-import { createRowsUnderWay, rowJob, rowLane } from './rows-under-way.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set where the call leaves a row of the audit log. */
+    /** Set if the call leaves a row of the audit log. */
     change: RecordedChange | undefined
   }
 }
 
 export interface AuditFeature extends Feature {
-  /** Has the changes recorded that a tool makes: by a model, in the turn of whoever acts, or by the caller itself. */
+  /** Records the changes that a tool makes: by a model, in the turn of an actor, or by the caller itself. */
   recordTool(agent: AgentHandle, tool: Tool, isInTurn: boolean): Tool
-  /** Has a change recorded that is no call of a route. `address` is the IP address of whoever makes it, where that is known. */
+  /** Records a change that is no call of a route. `address` is the actor's IP address, if known. */
   recordWork: RecordWork
 }
 
@@ -37,10 +37,10 @@ export type RecordWork = <Result>(
 
 const hourMs = 3_600_000
 
-/** The record of who changed what. Its hooks record the calls of all routes, as these declare. */
+/** The record of all changes and their actors. Its hooks record the calls of all routes, as declared. */
 export function createAudit(infrastructure: Infrastructure): AuditFeature {
   const { platform, configuration, clock, log } = infrastructure
-  const rows = createRowsUnderWay(infrastructure)
+  const rows = createPendingRows(infrastructure)
   const record = (call: RecordedCall) => recordChange({ platform, rows, clock }, call)
   let pruning: NodeJS.Timeout | undefined
 
@@ -93,7 +93,7 @@ export function createAudit(infrastructure: Infrastructure): AuditFeature {
 
 const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** @param isRecordedElsewhere whether another process has passed the request on. */
+/** @param isRecordedElsewhere returns true if another process has forwarded the request. */
 function recordRequests(
   app: App,
   record: (call: RecordedCall) => RecordedChange,
@@ -126,7 +126,7 @@ function callOf(request: FastifyRequest): RecordedCall {
   const { config, url = '', schema } = routeOptions
   const isOfAgent = url.startsWith('/api/agents/:id')
   const named: string[] = Object.values(params as object)
-  // Some are deleted by a parameter of the query.
+  // Some objects are deleted by a parameter of the query.
   const object =
     named[isOfAgent ? 1 : 0] ?? (method === 'DELETE' ? Object.values(query as object)[0] : undefined)
   const makesOne = Object.hasOwn(schema?.response ?? {}, '201')
@@ -136,7 +136,7 @@ function callOf(request: FastifyRequest): RecordedCall {
     operation: config.operationId ?? url,
   }
   return {
-    // Whoever signs in is known only later.
+    // A person who signs in is known only later.
     get actor() {
       return request.actor
     },

@@ -11,7 +11,7 @@ import type { AuditEntry, AuditQuery, AuditRow } from './audit.schema.ts'
 import { auditFields, auditListSchema, auditQuerySchema } from './audit.schema.ts'
 import type { Scope } from './audit.service.ts'
 import { listAudit } from './audit.service.ts'
-import type { RowsUnderWay } from './rows-under-way.ts'
+import type { PendingRows } from './pending-rows.ts'
 
 const text = { schema: Type.Unsafe<Readable>(Type.String()) }
 const content = {
@@ -25,7 +25,7 @@ const config = { area: 'generic', limit: 'general' } as const
 export function registerAuditRoutes(
   app: App,
   platform: Kysely<PlatformTables>,
-  { collect }: RowsUnderWay,
+  { collect }: PendingRows,
 ): void {
   async function* lines(
     scope: Scope,

@@ -48,7 +48,7 @@ function insertOf(count: number) {
   })
 }
 
-/** Of an agent, or of all agents that a person owns or administers, with the person's own beside agents. */
+/** An agent, or all agents that a person manages, with the person's own rows outside of agents. */
 export type Scope = { agentId: string } | { email: string }
 
 export function listAudit(database: Database, scope: Scope, query: AuditQuery) {
@@ -66,7 +66,7 @@ export function listAudit(database: Database, scope: Scope, query: AuditQuery) {
   return listRows(visible, auditList, query)
 }
 
-/** In portions, since SQLite blocks the process meanwhile. */
+/** Rows are deleted in batches, because SQLite blocks the process meanwhile. */
 const portion = 500
 
 export async function removeAuditRows(

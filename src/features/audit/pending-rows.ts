@@ -9,9 +9,9 @@ import type { AgentDatabase, PlatformTables } from '#storage/tables.ts'
 import type { AuditRow } from './audit.schema.ts'
 import { insertAuditRows } from './audit.service.ts'
 
-export type RowsUnderWay = ReturnType<typeof createRowsUnderWay>
+export type PendingRows = ReturnType<typeof createPendingRows>
 
-/** The job that moves all rows of an agent that wait. */
+/** The job that moves all waiting rows of an agent. */
 export const rowJob = 'audit'
 export const rowLane = 'timers'
 const delayMs = 3000
@@ -21,15 +21,15 @@ const insertWaiting = prepareQuery((db: AgentDatabase, value: ValueOf<'payload'>
   db.insertInto('audit_rows').values({ payload: value('payload') }),
 )
 
-/** Rows on their way from the databases of agents, where they are committed with the changes, to that of the platform. */
-export function createRowsUnderWay({ platform, wakeUps, clock, log, isExclusive }: Infrastructure) {
-  /** When an agent is woken up, until its rows are moved. */
+/** Moves rows from agents' databases, where they are committed with the changes, to the platform's. */
+export function createPendingRows({ platform, wakeUps, clock, log, isExclusive }: Infrastructure) {
+  /** Times of agents' wake-ups, until their rows are moved. */
   const dueTimes = new Map<string, number>()
-  /** When an agent's job begins, from its commit on; it moves what is committed until then, so further rows need none. */
+  /** Start times of committed jobs by agent; a job moves all rows until then, so these need no other job. */
   const jobTimes = new Map<string, number>()
 
   return {
-    /** Returns when the job begins that it has left with the row; undefined if one waits. */
+    /** Returns the start of the job that was added with the row; undefined if one waits already. */
     async leave(transaction: AgentDatabase, agentId: string, row: AuditRow): Promise<number | undefined> {
       await insertWaiting(transaction, { payload: JSON.stringify(row) })
       const now = clock.now()
@@ -39,9 +39,9 @@ export function createRowsUnderWay({ platform, wakeUps, clock, log, isExclusive 
       return now + delayMs
     },
 
-    /** To be called when a row has been committed. A wake-up that fails is made up for when the agent is opened. */
+    /** Must be called after a row's commit. Opening the agent later makes up for a failed wake-up. */
     async wake(agentId: string, jobTime: number | undefined): Promise<void> {
-      // Beside other processes, a job could begin while a transaction that has seen it wait is not committed yet.
+      // With other processes, a job could begin before the commit of a transaction that has seen it wait.
       if (jobTime !== undefined && isExclusive) jobTimes.set(agentId, jobTime)
       const dueAt = clock.now() + delayMs
       if ((dueTimes.get(agentId) ?? 0) > dueAt - delayMs) return
@@ -50,10 +50,10 @@ export function createRowsUnderWay({ platform, wakeUps, clock, log, isExclusive 
       await wakeUps[rowLane].pull(agentId, dueAt).catch(warn)
     },
 
-    /** Moves all that wait; each arrives once. */
+    /** Moves all waiting rows; each arrives once. */
     async collect({ agentId, db }: Pick<AgentHandle, 'agentId' | 'db'>): Promise<void> {
       dueTimes.delete(agentId)
-      // Before the rows are read: the one connection to the database reads them after every transaction that has seen a job wait.
+      // Deleted first: the only database connection then reads after all transactions that saw a job wait.
       jobTimes.delete(agentId)
       const waiting = db
         .selectFrom('outbox')

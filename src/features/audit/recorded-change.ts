@@ -7,21 +7,21 @@ import type { CurrentChange } from '#platform/current-change.ts'
 import type { AgentDatabase, PlatformTables } from '#storage/tables.ts'
 import type { AuditRow, Outcome } from './audit.schema.ts'
 import { insertAuditRows } from './audit.service.ts'
-import type { RowsUnderWay } from './rows-under-way.ts'
+import type { PendingRows } from './pending-rows.ts'
 
 export interface Recording {
   platform: Kysely<PlatformTables>
-  rows: RowsUnderWay
+  rows: PendingRows
   clock: Clock
 }
 
-/** A call, as its row names it; `object` is undefined if it makes one. */
+/** A call, with the fields of its row; `object` is undefined if the call creates one. */
 export interface RecordedCall {
   actor: Actor
   call: Pick<AuditRow, 'agent_id' | 'address' | 'operation'> & { object: string | null | undefined }
-  /** That of the agent, where it is open. */
+  /** The agent's database, if it is open. */
   database: object | undefined
-  /** Whether only a call that changes data, or says what it has changed, leaves a row. */
+  /** True if only a call that changes or describes data leaves a row. */
   onlyDescribed: boolean
 }
 
@@ -34,8 +34,8 @@ const shortened = (_: string, value: unknown) =>
   typeof value === 'string' && value.length > 200 ? `${value.slice(0, 200)}…` : value
 
 /**
- * A call whose row is stored by its first transaction that writes, else at its end. Rows under the agents that it names are stored
- * by the transactions that name them.
+ * A call whose row is stored by its first writing transaction, else at its end. Rows of further agents are
+ * stored by the transactions that name these agents.
  */
 export function recordChange({ platform, rows, clock }: Recording, recorded: RecordedCall): RecordedChange {
   const { call, database: own, onlyDescribed } = recorded
@@ -61,7 +61,7 @@ export function recordChange({ platform, rows, clock }: Recording, recorded: Rec
     const ends = operation === 'deleteAgent'
     return {
       ...{ id: orderedUuid(), created_at: timestamp(clock), address, operation, outcome },
-      // The first row of an agent is its creation; its deletion outlives it.
+      // The first row of an agent is its creation; the row of its deletion is kept without the agent.
       ...{
         agent_id: operation === 'createAgent' ? object : ends ? null : agent_id,
         object: ends ? agent_id : object,
