@@ -3,7 +3,7 @@ import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
 import type { SqlService } from './sql.service.ts'
 
-/** More would fill a model's context without use. */
+/** Max rows for a model; more would fill its context without use. */
 const rowsGiven = 200
 
 const input = fromSchema(
@@ -17,7 +17,7 @@ interface Dependencies {
     statement: { query: string; readOnly: boolean; maxRows: number },
     signal: AbortSignal,
   ): ReturnType<SqlService['execute']>
-  /** Whether the agent's owner lets the model change data. */
+  /** Returns true if the agent's owner lets the model change data. */
   mayWrite(): Promise<boolean>
 }
 
@@ -30,7 +30,7 @@ export function executeSql({ sql, mayWrite }: Dependencies): Tool {
       'The tables and their columns are told by PRAGMA table_list and PRAGMA table_info(name).',
     isBuiltIn: true,
     ...input,
-    // A statement between two equal ones may have changed their rows.
+    // A statement between two equal ones might have changed their rows.
     observesChange: true,
     readsOnly: async () => !(await mayWrite()),
     async execute({ query }, signal) {

@@ -19,7 +19,7 @@ export function createSql(
   return {
     sql,
     routes: app => registerSqlRoutes(app, sql),
-    // The model gives callers who may only chat, such as strangers on a messenger, nothing that they may not read.
+    // Through the model, callers who may only chat, such as strangers on a messenger, must not read more.
     tools: (agent, _taken, turn) =>
       turn?.isOutsider
         ? []

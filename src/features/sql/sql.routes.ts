@@ -17,7 +17,7 @@ export function registerSqlRoutes(app: App, sql: SqlService): void {
   routes.post('/execute', {
     name: 'executeSql',
     summary: "Run one SQL statement on the agent's database",
-    // Most statements read; one that writes finds out by itself whether there is space.
+    // Most statements only read; one that writes checks the space itself.
     stores: false,
     audit: 'described',
     body: statementSchema,

@@ -4,7 +4,7 @@ import { maxLength, maxParameters } from '#sandbox/sql/limits.ts'
 
 /*
  * Statement: one piece of SQL that is run on the agent's own database. Positional parameter: a `?` in it, whose value is
- * given beside it and can never become a part of the SQL.
+ * passed separately and can never become a part of the SQL.
  */
 
 export const tablesSchema = Type.Object(

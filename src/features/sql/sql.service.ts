@@ -8,11 +8,11 @@ import type { StatementBody, StatementResult } from './sql.schema.ts'
 export interface StatementRequest {
   query: string
   params?: readonly SqlParameter[]
-  /** Refuses what would change something. */
+  /** Refuses statements that change anything. */
   readOnly?: boolean
-  /** Refuses what is no SELECT. */
+  /** Refuses statements other than SELECT. */
   onlySelect?: boolean
-  /** 10,000 at most, and by default. */
+  /** Max rows; at most 10,000, which is the default. */
   maxRows?: number
 }
 
@@ -21,7 +21,7 @@ export function createSqlService(runner: SqlRunner) {
   return {
     describe: async (agent: SqlAgent) => ({ tables: await runner.describe(agent) }),
 
-    /** @throws AppError as `SqlRunner.run` does. */
+    /** @throws AppError like `SqlRunner.run`. */
     async execute(
       agent: SqlAgent,
       {
@@ -48,7 +48,7 @@ export function createSqlService(runner: SqlRunner) {
     },
   }
 }
-/** By its kind alone: its text may hold secrets. */
+/** Describes a write only by its kind: its text can contain secrets. */
 function describeWrite(query: string): void {
   const statement = readStatement(query, 'sqlite')
   const isRead = 'tokens' in statement && (statement.kind === 'explain' || !mayWrite(statement))
@@ -57,7 +57,7 @@ function describeWrite(query: string): void {
 
 export type SqlService = ReturnType<typeof createSqlService>
 
-/** The statement in a request, which may name its values in two ways. */
+/** Returns the statement in a request, which can name its values in two ways. */
 export function requestOf({ query, params, 'the service': alias }: StatementBody): StatementRequest {
   if (params !== undefined && alias !== undefined)
     throw invalid('params', 'is given twice: use either params or its other name')
