@@ -3,18 +3,17 @@ import { AppError } from '#platform/errors.ts'
 import type { AnswerEnd, Gate } from '#platform/http/gate.ts'
 import { unstorable } from '#platform/http/requests/storable-text.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
-import type { Claim } from './claims.repository.ts'
+import type { ClaimEvent, ClaimState } from './claim-state.ts'
+import { countedEnd, free, heldClaim, next } from './claim-state.ts'
 import type { Claims, Presented } from './claims.ts'
 import type { Facilitator } from './facilitator.ts'
-import type { ResourceRow } from './resources.repository.ts'
+import { createOrder } from './in-order.ts'
+import { createOffers, refusalOf, showSettlement, unpaid } from './offers.ts'
 import { findByPath } from './resources.repository.ts'
 import type { Receipt } from './resources.schema.ts'
 import type { Settlements } from './settlements.ts'
 import { claimedOf } from './settlements.ts'
-import type { Offer, Payment } from './wire.ts'
-import { claimKey, encoded, mismatchOf, payerOf, paymentRequired, readPayment } from './wire.ts'
-
-const retryAfterSeconds = 5
+import { claimKey, mismatchOf, payerOf, readPayment } from './wire.ts'
 
 interface Dependencies {
   agentDatabases: AgentDatabases
@@ -28,20 +27,9 @@ interface Dependencies {
 
 /** Sells calls to callers without a role: each response waits at a gate for a claimed payment. */
 export function createGates(dependencies: Dependencies) {
-  const { agentDatabases, facilitator, payToOf, baseUrl } = dependencies
+  const { agentDatabases } = dependencies
+  const offerFor = createOffers(dependencies)
   const ending = new Set<Promise<void>>()
-
-  async function offerFor(request: FastifyRequest, agentId: string, resource: ResourceRow): Promise<Offer> {
-    const payTo = facilitator && (await payToOf(agentId))
-    if (payTo === undefined)
-      throw new AppError(
-        'PAYMENT_REQUIRED',
-        'This has to be paid for, and the operator has not set yet how: X402_FACILITATOR_URL, and X402_PAY_TO or x402_pay_to.',
-        { details: { x402Version: 1, accepts: [] } },
-      )
-    const url = `${baseUrl ?? `${request.protocol}://${request.host}`}${request.originalUrl}`
-    return { terms: { ...JSON.parse(resource.terms), payTo }, url, description: resource.description }
-  }
 
   return {
     /** Returns the gate of a request; undefined if it is not for sale. Throws PAYMENT_REQUIRED if unpaid. */
@@ -81,12 +69,6 @@ export function createGates(dependencies: Dependencies) {
   }
 }
 
-/** A claim that this request holds. */
-interface Held {
-  claim: Claim
-  renewal: NodeJS.Timeout
-}
-
 /** Maps the states of a payment's claim to responses. */
 function createGate(
   { claims, settlements, facilitator }: Dependencies,
@@ -94,61 +76,44 @@ function createGate(
   sold: Presented,
 ) {
   const { request, offer, payment } = sold
-  let held: Held | undefined
-  /** Set after settlement. */
-  let receipt: Receipt | undefined
-  let steps: Promise<unknown> = Promise.resolve()
+  let state = free
+  let renewal: NodeJS.Timeout | undefined
+  // The client can leave at any time: a claim must not be released while it changes its state.
+  const inOrder = createOrder()
 
-  /** The client can leave at any time: a claim must not be released while it changes its state. */
-  function inOrder<Result>(step: () => Promise<Result>): Promise<Result> {
-    const done = steps.then(step)
-    steps = done.catch(() => {})
-    return done
-  }
-
-  function letGo(): Claim | undefined {
-    const claim = held?.claim
-    clearInterval(held?.renewal)
-    held = undefined
-    return claim
+  function enter(event: ClaimEvent): ClaimState {
+    state = next(state, event)
+    if (heldClaim(state) === undefined) clearInterval(renewal)
+    return state
   }
 
   async function release(end: AnswerEnd): Promise<void> {
-    const claim = letGo()
-    // A request that has not passed was not counted.
-    const counted = end === 'unfinished' && receipt === undefined ? 'failed' : end
+    const [claim, counted] = [heldClaim(state), countedEnd(state, end)]
+    enter({ type: 'released' })
     if (claim !== undefined) await claims.release(claim, counted)
   }
 
   async function check(): Promise<void> {
-    const claim = await claims.take(sold)
-    if (claim === 'used') throw unpaid(reply, offer, 'This payment was used, or made for another request.')
-    if (claim === 'busy') throw pending(reply)
-    held = { claim, renewal: claims.keep(claim) }
+    const taken = enter({ type: 'taken', claim: await claims.take(sold) })
+    if (taken.kind !== 'held') throw refusalOf(reply, sold, taken)
+    const { claim } = taken
+    renewal = claims.keep(claim)
     if (claim.state !== 'claimed') return
     const problem = await facilitator?.verify(claimedOf(claim))
     if (problem === undefined) return
     // The payment can be presented again at once.
     await release('failed')
-    throw unpaid(reply, offer, `The payment is not good: ${problem}.`)
+    throw refusalOf(reply, sold, enter({ type: 'invalid', problem }))
   }
 
   async function settle(): Promise<Receipt> {
-    if (receipt !== undefined) return receipt
-    if (held === undefined) throw pending(reply)
-    const settlement = await settlements.settle(request.agent, held.claim, 'request')
-    if (settlement.outcome === 'settled') {
-      held.claim = settlement.claim
-      receipt = settlement.receipt
-      showSettlement(reply, payment, { success: true, ...receipt })
-      return receipt
+    if (state.kind === 'held') {
+      const settlement = await settlements.settle(request.agent, state.claim, 'request')
+      const after = enter({ type: 'settled', settlement })
+      if (after.kind === 'settled') showSettlement(reply, payment, { success: true, ...after.receipt })
     }
-    letGo()
-    if (settlement.outcome === 'unknown') throw pending(reply)
-    const { reason: errorReason } = settlement
-    const { network } = offer.terms
-    showSettlement(reply, payment, { success: false, errorReason, transaction: '', network })
-    throw unpaid(reply, offer, `The payment was refused: ${errorReason}.`)
+    if (state.kind === 'settled') return state.receipt
+    throw refusalOf(reply, sold, state)
   }
 
   return {
@@ -158,25 +123,6 @@ function createGate(
     before: () => inOrder(settle),
     release: (end: AnswerEnd) => inOrder(() => release(end)),
   }
-}
-
-function unpaid(reply: FastifyReply, offer: Offer, message: string): AppError {
-  const { header, body } = paymentRequired(offer, message)
-  reply.header('PAYMENT-REQUIRED', header)
-  return new AppError('PAYMENT_REQUIRED', message, { details: body })
-}
-
-/** A payer must not pay again while the outcome of their payment is unknown. */
-function pending(reply: FastifyReply): AppError {
-  reply.header('Retry-After', retryAfterSeconds)
-  return new AppError(
-    'PAYMENT_PENDING',
-    'What came of this payment is not known yet. Send the same request with the same payment again; do not pay anew.',
-  )
-}
-
-function showSettlement(reply: FastifyReply, payment: Payment, answer: object): void {
-  reply.header(payment.x402Version === 1 ? 'X-PAYMENT-RESPONSE' : 'PAYMENT-RESPONSE', encoded(answer))
 }
 
 function noAgent(error: unknown): undefined {
