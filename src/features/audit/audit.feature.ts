@@ -63,13 +63,13 @@ export function createAudit(infrastructure: Infrastructure): AuditFeature {
     recordWork,
     recordTool: (agent, tool, isInTurn) => ({
       ...tool,
-      async execute(...given) {
+      async execute(...givenArguments) {
         const actor = {
           ...(currentActor.getStore() ?? anonymous),
           ...(isInTurn && { kind: 'model' as const }),
         }
         const call = { actor, operation: tool.name, object: null }
-        return await recordWork(agent, call, () => tool.execute(...given), true)
+        return await recordWork(agent, call, () => tool.execute(...givenArguments), true)
       },
     }),
     jobs: {

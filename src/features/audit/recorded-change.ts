@@ -80,9 +80,9 @@ export function recordChange({ platform, rows, clock }: Recording, recorded: Rec
     made(id) {
       made ??= id
     },
-    describe(given, agentId) {
-      if (agentId === undefined) details = { ...details, ...given }
-      else ofAgents.set(agentId, { ...ofAgents.get(agentId), ...given })
+    describe(givenDetails, agentId) {
+      if (agentId === undefined) details = { ...details, ...givenDetails }
+      else ofAgents.set(agentId, { ...ofAgents.get(agentId), ...givenDetails })
     },
     join(database) {
       const isPlatform = database === platform

@@ -5,10 +5,10 @@ import { orNull } from '#platform/own-schemas.ts'
 import type { Recurrence } from '#platform/time/recurrence.ts'
 
 /*
- * Task: something that takes place at a time, once or repeatedly. Occurrence: one of its times. Series: all of them.
+ * Task: something that takes place at a time, once or repeatedly. Occurrence: one of its times. Series: all.
  *
  * pending --its time comes, it has a workflow--> running --the workflow ends--> completed | failed
- * People set any status but `running`, for an occurrence or the whole task, which occurs only while `pending`.
+ * People set any status but `running`, for an occurrence or the whole task; only `pending` tasks occur.
  */
 
 const recurrences = ['none', 'daily', 'weekly', 'monthly'] as const satisfies Recurrence[]

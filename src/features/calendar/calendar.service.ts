@@ -89,11 +89,11 @@ export function createCalendarService({ transact, requireWorkflow, clock, ids }:
 
     get: async ({ db }: AgentHandle, id: string) => present(db, await requireTask(db, id)),
 
-    async create(agent: AgentHandle, given: NewTask): Promise<Task> {
-      if (given.workflow_id) await requireWorkflow(agent, given.workflow_id)
+    async create(agent: AgentHandle, givenTask: NewTask): Promise<Task> {
+      if (givenTask.workflow_id) await requireWorkflow(agent, givenTask.workflow_id)
       const now = timestamp(clock)
       const before = { ...blank, id: ids.record(), created_at: now, updated_at: now }
-      return inChange(agent, change => save(change, before, given))
+      return inChange(agent, change => save(change, before, givenTask))
     },
 
     async update(agent: AgentHandle, id: string, changes: TaskChanges): Promise<Task> {

@@ -31,8 +31,8 @@ export function createFeedService({ agentDatabases, nameOf, baseUrl, clock }: De
     async read(agentId: string, token: string): Promise<KeptFile> {
       using agent = await agentDatabases.acquireUnproven(agentId)
       const hash = Buffer.from((agent && (await feedHash(agent.db))) ?? '', 'hex')
-      const given = hashOf(token)
-      if (agent === undefined || hash.length !== given.length || !timingSafeEqual(hash, given))
+      const givenHash = hashOf(token)
+      if (agent === undefined || hash.length !== givenHash.length || !timingSafeEqual(hash, givenHash))
         throw notFound('Feed')
       const { writeFeed } = await import('./feed/write-feed.ts')
       const text = await writeFeed(agent.db, { name: await nameOf(agentId), now: clock.now() })

@@ -28,7 +28,7 @@ import type { IncomingFile } from './incoming/incoming-message.ts'
 import { fileAlone, noteOf } from './incoming/incoming-message.ts'
 import { answerJob, applyEdits, collectingMs, contentOf } from './incoming.service.ts'
 
-/** Failed runs, over an hour and a half. */
+/** Max failed runs, over an hour and a half. */
 const maxAttempts = 8
 /** Interval between attempts for a conversation in use (ms). */
 const lockedMs = 1_000

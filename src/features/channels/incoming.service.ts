@@ -92,8 +92,8 @@ export function createIncomingService(dependencies: Dependencies) {
     })
     await forgetUpdates(transaction, thread_id, ago(rememberedMs))
     const read = await readOrNot(transaction, thread_id, text)
-    const kept = file ? JSON.stringify(file) : null
-    const update = { id, thread_id, position, text: read, received_at: ago(0), file: kept }
+    const fileJson = file ? JSON.stringify(file) : null
+    const update = { id, thread_id, position, text: read, received_at: ago(0), file: fileJson }
     if ((await insertUpdate(transaction, update)) && read !== null)
       await outbox.add(answerJob(thread_id, clock.now() + collectingMs))
   }

@@ -36,10 +36,10 @@ const metadata = Type.Record(Type.String({ maxLength: 200 }), Type.Unknown(), {
 
 /** Makes a schema for each of the fields. */
 export function each<Field extends string, Given, Made>(
-  given: Record<Field, Given>,
+  givenFields: Record<Field, Given>,
   make: (schema: Given) => Made,
 ) {
-  const made = Object.entries<Given>(given).map(([field, schema]) => [field, make(schema)])
+  const made = Object.entries<Given>(givenFields).map(([field, schema]) => [field, make(schema)])
   return Object.fromEntries(made) as Record<Field, Made>
 }
 

@@ -40,8 +40,8 @@ interface Dependencies extends ChangeContext<ContactEvents> {
 
 /** The people that an agent knows: each once, in all spellings of their identifiers. */
 export function createContactsService({ transact, countryOf, clock, ids }: Dependencies) {
-  async function tidy<Fields extends ContactChanges>(agentId: string, given: Fields): Promise<Fields> {
-    return withNumbers(await tidied(given, await countryOf(agentId)))
+  async function tidy<Fields extends ContactChanges>(agentId: string, givenFields: Fields): Promise<Fields> {
+    return withNumbers(await tidied(givenFields, await countryOf(agentId)))
   }
 
   async function change(
@@ -85,16 +85,16 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
       return contact
     },
 
-    async create(agent: AgentHandle, given: NewContact): Promise<Contact> {
-      const fields = await tidy(agent.agentId, given)
+    async create(agent: AgentHandle, givenContact: NewContact): Promise<Contact> {
+      const fields = await tidy(agent.agentId, givenContact)
       return await transact(agent, (transaction, outbox) =>
         this.add(transaction, outbox, agent.agentId, fields),
       )
     },
 
     /** Changes named fields; null removes one. */
-    async update(agent: AgentHandle, id: string, given: ContactChanges): Promise<Contact> {
-      const changes = changesOf(await find(agent.db, id), given)
+    async update(agent: AgentHandle, id: string, givenChanges: ContactChanges): Promise<Contact> {
+      const changes = changesOf(await find(agent.db, id), givenChanges)
       const { tags, metadata, ...fields } = await tidy(agent.agentId, changes)
       const lists = {
         ...(tags === undefined ? {} : { tags: distinct(tags ?? []) }),
@@ -124,9 +124,9 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
 export type ContactsService = ReturnType<typeof createContactsService>
 
 /** Omits unchanged fields, because people send back old values, even numbers that are invalid today. */
-function changesOf(stored: Contact, given: ContactChanges): ContactChanges {
+function changesOf(stored: Contact, givenChanges: ContactChanges): ContactChanges {
   const isNew = ([field, value]: [string, unknown]) => value !== stored[field as keyof Contact]
-  return Object.fromEntries(Object.entries(given).filter(isNew))
+  return Object.fromEntries(Object.entries(givenChanges).filter(isNew))
 }
 
 /** @throws VALIDATION_ERROR for an invalid number */
@@ -159,8 +159,8 @@ async function resolve(
 
 /** @param before its identifiers are not checked: two old contacts can be one person by today's rules. */
 async function requireUnique(transaction: Database, contact: Contact, before?: Contact): Promise<void> {
-  const held = new Set(before && keysOf(before).map(String))
-  for (const [field, key] of keysOf(contact).filter(found => !held.has(String(found)))) {
+  const heldKeys = new Set(before && keysOf(before).map(String))
+  for (const [field, key] of keysOf(contact).filter(found => !heldKeys.has(String(found)))) {
     const other = (await findByKeys(transaction, field, [key])).find(({ id }) => id !== contact.id)
     if (other !== undefined) throw duplicate(field, other)
   }

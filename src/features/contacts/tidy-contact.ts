@@ -18,10 +18,10 @@ export interface Unread {
  * @param country of national numbers, ISO 3166 alpha-2.
  */
 export async function tidied<Fields extends ContactChanges>(
-  given: Fields,
+  givenFields: Fields,
   country: string | undefined,
 ): Promise<{ fields: Fields; unread: Unread[] }> {
-  const fields: Fields = { ...given }
+  const fields: Fields = { ...givenFields }
   const unread: Unread[] = []
   for (const field of plainFields) {
     const value = fields[field]

@@ -25,9 +25,9 @@ const decimal = /^(\d{1,40})(?:\.(\d{1,40}))?$/
 /** Returns the decimal in units of `10 ** -scale`; undefined for no decimal, or one with more decimals. */
 export function toUnits(text: string, scale: number): bigint | undefined {
   const [, whole, fraction = ''] = decimal.exec(text) ?? []
-  const kept = fraction.replace(/0+$/, '')
-  if (whole === undefined || kept.length > scale) return undefined
-  return BigInt(whole + kept.padEnd(scale, '0'))
+  const keptFraction = fraction.replace(/0+$/, '')
+  if (whole === undefined || keptFraction.length > scale) return undefined
+  return BigInt(whole + keptFraction.padEnd(scale, '0'))
 }
 
 /** Returns the decimal of units: `fromUnits(1250n, 2)` is `12.50`. */

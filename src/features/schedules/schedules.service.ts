@@ -73,13 +73,13 @@ export function createSchedulesService(dependencies: Dependencies) {
 
     get: async ({ db }: AgentHandle, id: string) => present(db, await requireSchedule(db, id)),
 
-    async create(agent: AgentHandle, given: NewSchedule): Promise<Schedule> {
-      await checkCallback(dependencies, agent, given)
-      const { type, callback_type } = given
+    async create(agent: AgentHandle, givenSchedule: NewSchedule): Promise<Schedule> {
+      await checkCallback(dependencies, agent, givenSchedule)
+      const { type, callback_type } = givenSchedule
       const now = timestamp(clock)
       const before = { ...blank, id: ids.record(), type, callback_type, created_at: now, updated_at: now }
       return await transact(agent, (transaction, outbox) =>
-        save(transaction, outbox, before, { status: 'active', ...given }),
+        save(transaction, outbox, before, { status: 'active', ...givenSchedule }),
       )
     },
 

@@ -3,8 +3,8 @@ import { Type } from 'typebox'
 import { maxLength, maxParameters } from '#sandbox/sql/limits.ts'
 
 /*
- * Statement: one piece of SQL that is run on the agent's own database. Positional parameter: a `?` in it, whose value is
- * passed separately and can never become a part of the SQL.
+ * Statement: one piece of SQL for the agent's own database. Positional parameter: a `?` in it, whose value
+ * is passed separately and can never become a part of the SQL.
  */
 
 export const tablesSchema = Type.Object(

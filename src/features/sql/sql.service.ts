@@ -16,7 +16,7 @@ export interface StatementRequest {
   maxRows?: number
 }
 
-/** The use of one agent's database by people, models and other features. */
+/** Runs statements on one agent's database for people, models and other features. */
 export function createSqlService(runner: SqlRunner) {
   return {
     describe: async (agent: SqlAgent) => ({ tables: await runner.describe(agent) }),

@@ -5,7 +5,7 @@ import { orNull } from '#platform/own-schemas.ts'
 
 /*
  * Webhook: an address that receives events of an agent. Delivery: one event for one webhook.
- * (none) --event or test--> pending --2xx--> succeeded; pending --last attempt, 410, webhook disabled--> failed;
+ * (none) --event or test--> pending --2xx--> succeeded; pending --last attempt, 410, disabled--> failed;
  * any --retry--> pending
  */
 export const deliveryStatuses = ['pending', 'succeeded', 'failed'] as const

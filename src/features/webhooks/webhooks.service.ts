@@ -72,8 +72,8 @@ export function createWebhooksService({
     async create(agent: AgentHandle, { url, events }: NewWebhook) {
       await check({ url, events })
       const now = timestamp(clock)
-      const kept = { ...enabled, secret_set: null, created_at: now, updated_at: now }
-      const row = { ...kept, id: ids.record(), url, events: textOf(events) }
+      const keptFields = { ...enabled, secret_set: null, created_at: now, updated_at: now }
+      const row = { ...keptFields, id: ids.record(), url, events: textOf(events) }
       return store(agent, {}, async transaction => {
         if ((await countWebhooks(transaction)) < maxWebhooks) return row
         throw conflict(`An agent has at most ${maxWebhooks} webhooks. Delete one first.`)

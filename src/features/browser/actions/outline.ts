@@ -19,10 +19,10 @@ export const outline = defineAction({
   // The outline reads every element of a large page.
   usualTimeout: 30_000,
   waitsFor: () => 'the page to be read',
-  async run(scene, given) {
-    const { text, lines } = await scene.outline(given)
-    if (given.ref !== undefined && !lines.some(({ ref }) => ref === given.ref))
-      throw invalid('ref', `${given.ref} is not on this page; read it without ref first`)
+  async run(scene, options) {
+    const { text, lines } = await scene.outline(options)
+    if (options.ref !== undefined && !lines.some(({ ref }) => ref === options.ref))
+      throw invalid('ref', `${options.ref} is not on this page; read it without ref first`)
     return { outline: text }
   },
 })

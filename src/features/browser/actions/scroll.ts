@@ -36,8 +36,8 @@ export const scroll = defineAction({
     return { moved: await settled() }
 
     /** Returns the middle of the element's visible part. */
-    async function middleOf(given: string) {
-      const element = await locate(given)
+    async function middleOf(givenSelector: string) {
+      const element = await locate(givenSelector)
       await element.scrollIntoViewIfNeeded({ timeout })
       const box = (await element.boundingBox({ timeout })) ?? { x: 0, y: 0, width, height }
       const middle = (start: number, length: number, end: number) =>

@@ -42,8 +42,8 @@ async function valueFor(field: Locator, text: string, timeout: number): Promise<
   const readings = readingsFor(about, text)
   if (readings === undefined) return undefined
   const { values, isDecided, form } = readings
-  const kept = await read(field, 'keeps', values, timeout)
-  if (kept.length === 1 || (kept.length > 0 && isDecided)) return kept[0]
-  const doubt = `may mean ${kept.join(' or ')}: write it as`
-  throw invalid('text', `${kept.length > 1 ? doubt : 'must be'} ${form}`)
+  const keptValues = await read(field, 'keeps', values, timeout)
+  if (keptValues.length === 1 || (keptValues.length > 0 && isDecided)) return keptValues[0]
+  const doubt = `may mean ${keptValues.join(' or ')}: write it as`
+  throw invalid('text', `${keptValues.length > 1 ? doubt : 'must be'} ${form}`)
 }

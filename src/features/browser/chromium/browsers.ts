@@ -81,10 +81,10 @@ export function createBrowsers(dependencies: Dependencies) {
     const entry = entryOf(key, headless)
     clearTimeout(entry.idle)
     entry.users += 1
-    let held = true
+    let isHeld = true
     const release = () => {
-      if (held) letGo(key, entry)
-      held = false
+      if (isHeld) letGo(key, entry)
+      isHeld = false
     }
     try {
       const { browser, connection } = await entry.starting

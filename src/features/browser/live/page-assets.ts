@@ -19,7 +19,7 @@ export function registerPageAssets(
   page: 'live' | 'replay',
   files: Readonly<Record<string, URL>>,
 ): void {
-  const kept = new Map<string, KeptFile>()
+  const assets = new Map<string, KeptFile>()
 
   app.route({
     method: 'GET',
@@ -31,8 +31,8 @@ export function registerPageAssets(
       const { name } = request.params
       const file = Object.hasOwn(files, name) ? files[name] : undefined
       if (file === undefined) throw notFound('File')
-      const asset = kept.get(name) ?? keepFile(`${types[extname(name)]}; charset=utf-8`, readFileSync(file))
-      kept.set(name, asset)
+      const asset = assets.get(name) ?? keepFile(`${types[extname(name)]}; charset=utf-8`, readFileSync(file))
+      assets.set(name, asset)
       return sendKept(reply, asset)
     },
   })

@@ -1,6 +1,6 @@
 import type { SnapshotNode } from './snapshot.ts'
 
-/** One line of an outline: an element with a name or a use, or a text of its own. */
+/** One line of an outline: an element with a name or a use, or a text. */
 export interface Line {
   /** Returns the text; most lines are never written. */
   write(): string

@@ -1,6 +1,6 @@
 /**
- * The list of tabs (ARIA's pattern of tabs that are activated by hand): arrows move within it, Enter and Space activate,
- * Delete closes.
+ * The list of tabs (ARIA's pattern of manually activated tabs): arrows move within it, Enter and Space
+ * activate, Delete closes.
  */
 export function createTabs(list, { mayDrive, activate, close }) {
   let tabs = []

@@ -123,7 +123,7 @@ export function bounded(entries: Entries, maxBytes: number): Entries {
     (one, other) => one.kind - other.kind || ofSite(one) - ofSite(other) || one.size - other.size,
   )
   let room = maxBytes
-  const kept = new Map<string, Entry>()
+  const keptEntries = new Map<string, Entry>()
   const left = new Map<string, Entry>()
   const origins = new Set<string>()
   for (const { key, entry, kind, origin, size } of sized) {
@@ -131,14 +131,14 @@ export function bounded(entries: Entries, maxBytes: number): Entries {
     const isKept = entry.value !== '' && size <= room && isOpened
     if (isKept) {
       room -= size
-      kept.set(key, entry)
+      keptEntries.set(key, entry)
       if (kind > 0) origins.add(origin)
     } else if (left.size < mostLeftOut) {
       const leftOut = `${nameOf(key)} (${isOpened ? 'too large' : 'of too many sites'})`
       left.set(key, entry.value === '' ? entry : { value: '', leftOut })
     }
   }
-  return new Map([...kept, ...left])
+  return new Map([...keptEntries, ...left])
 }
 
 const maxNamed = 10

@@ -101,8 +101,8 @@ export class Recorder {
       this.#giveUp()
       return
     }
-    const kept = this.#beforeTakeover(events)
-    this.#hand(() => maskJson(kept, this.#session.secrets.mask(), false))
+    const keptEvents = this.#beforeTakeover(events)
+    this.#hand(() => maskJson(keptEvents, this.#session.secrets.mask(), false))
   }
 
   /** Removes events after the beginning of a takeover, which the page can still send. */

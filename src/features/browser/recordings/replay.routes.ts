@@ -48,8 +48,8 @@ export function registerReplay(app: App, { recordings, links, agentDatabases }: 
     'rrweb.css': libraryFile('style.min.css'),
   })
 
-  async function requireReplay(sessionId: string, given = ''): Promise<void> {
-    const grant = await links.read(given, sessionId)
+  async function requireReplay(sessionId: string, givenToken = ''): Promise<void> {
+    const grant = await links.read(givenToken, sessionId)
     if (grant?.right !== 'replay')
       throw new AccessDenied('This link is no longer valid. Ask for a new one where you got it from.')
   }

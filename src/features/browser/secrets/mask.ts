@@ -23,13 +23,13 @@ export function createMask(values: Iterable<string>): Mask {
   const words = new RegExp(`(?<!\\w)(?:${longestFirst.join('|')})(?!\\w)`, 'g')
 
   function* inPortions(text: string): Generator<undefined, string> {
-    const kept: string[] = []
+    const keptTexts: string[] = []
     let end = 0
     for (const place of yield* search(text)) {
-      kept.push(text.slice(end, place.start))
+      keptTexts.push(text.slice(end, place.start))
       end = place.end
     }
-    const rest = [...kept, text.slice(end)]
+    const rest = [...keptTexts, text.slice(end)]
     if (short.length > 0)
       for (const [at, part] of rest.entries()) {
         rest[at] = part.replace(words, hiddenValue)

@@ -2,7 +2,7 @@ import type { Dialog } from 'playwright-core'
 
 /*
  * (none) --requested--> pending --a person drives--> active
- * pending, active --handed back | its time is over | the request was withdrawn | the session has ended--> (none)
+ * pending, active --handed back | time is over | request withdrawn | session has ended--> (none)
  */
 export type TakeoverStatus = 'pending' | 'active'
 export type TakeoverOutcome = 'handed_back' | 'expired' | 'aborted' | 'session_ended'

@@ -120,8 +120,8 @@ function readPress(query: unknown, id: string): IncomingMessage | string {
 /** Returns the file of a message; of a picture's several sizes, the largest. */
 function fileOf(message: object): IncomingFile | undefined {
   const field = fileNames.keys().find(name => Object.hasOwn(message, name)) ?? ''
-  const given: unknown = Object(message)[field]
-  const file: unknown = Array.isArray(given) ? given.at(-1) : given
+  const givenContent: unknown = Object(message)[field]
+  const file: unknown = Array.isArray(givenContent) ? givenContent.at(-1) : givenContent
   const id = textAt(file, 'file_id')
   const name = textAt(file, 'file_name') || (fileNames.get(field) ?? '')
   return id === '' ? undefined : { id, name, content: contents.get(field) ?? '' }

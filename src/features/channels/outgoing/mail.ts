@@ -110,8 +110,8 @@ async function messageOf(from: string, mail: Mail, key: string) {
     if (wrong) throw invalid(field, `"${wrong.address || wrong.name}" is no e-mail address`)
     return addresses
   }
-  const read = (field: string, given: Addresses = []) =>
-    [given].flat().flatMap(entry => readOne(field, entry))
+  const read = (field: string, givenAddresses: Addresses = []) =>
+    [givenAddresses].flat().flatMap(entry => readOne(field, entry))
   for (const field of ['body', 'html'] as const)
     if (typeof (mail[field] ?? '') !== 'string') throw invalid(field, 'must be a text')
   const [sender, ...others] = read('mail_from', from)

@@ -51,18 +51,18 @@ const maxValidSeconds = 300
 /** Returns the first payable offer: of a known dollar coin, by a signed authorization. Throws without one. */
 export async function readOffer(headers: Headers, body: string): Promise<SellersOffer> {
   const { findDefaultAsset } = await import('@x402/evm')
-  const given = parsed(headers, body)
-  for (const accepted of matches(offerSchema, given) ? given.accepts : []) {
-    if (!matches(offerSchema, given) || !matches(acceptSchema, accepted)) continue
+  const givenTerms = parsed(headers, body)
+  for (const accepted of matches(offerSchema, givenTerms) ? givenTerms.accepts : []) {
+    if (!matches(offerSchema, givenTerms) || !matches(acceptSchema, accepted)) continue
     const network = findNetwork(accepted.network)
     const coin = network && findDefaultAsset(accepted.asset, network.id)
     const units = accepted.amount ?? accepted.maxAmountRequired
     if (network === undefined || coin === undefined || units === undefined) continue
     if (coin.assetTransferMethod !== undefined || BigInt(units) === 0n) continue
     return {
-      version: given.x402Version as 1 | 2,
+      version: givenTerms.x402Version as 1 | 2,
       accepted,
-      resource: given.resource,
+      resource: givenTerms.resource,
       network: accepted.network,
       chain: Number(network.id.split(':')[1]),
       asset: accepted.asset,

@@ -228,6 +228,6 @@ function toTransaction({ amount_key: _, reversals: __, ...row }: Row): Transacti
 function toEntry(row: Row): LedgerEntry {
   const { reversals, refunded } = row
   // Earlier versions stored only the sum of the reversals.
-  const kept = reversals === null ? { total: { at: 0, amount: refunded } } : JSON.parse(reversals)
-  return { ...toTransaction(row), reversals: kept }
+  const keptReversals = reversals === null ? { total: { at: 0, amount: refunded } } : JSON.parse(reversals)
+  return { ...toTransaction(row), reversals: keptReversals }
 }

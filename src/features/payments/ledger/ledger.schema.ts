@@ -4,8 +4,8 @@ import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
- * Transaction: one payment, reported by any number of messages. Its state is the furthest that any of them reports:
- * pending -> failed -> settled -> disputed -> refunded, or settled again after a won dispute or a failed refund.
+ * Transaction: one payment, reported by any number of messages. Its state is the furthest reported one:
+ * pending -> failed -> settled -> disputed -> refunded, or settled after a won dispute or a failed refund.
  * Only moved money is settled.
  */
 export const transactionTypes = ['inbound', 'outbound', 'x402'] as const

@@ -43,8 +43,8 @@ const forms: Record<string, [form: RegExp, issue: string]> = {
 }
 
 /** Normalizes details. Throws VALIDATION_ERROR for impossible values. */
-export function checkDetails(type: MethodType, given: Details): Details {
-  const details = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value.trim()]))
+export function checkDetails(type: MethodType, texts: Details): Details {
+  const details = Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, value.trim()]))
   const card =
     type === 'bank'
       ? undefined

@@ -37,8 +37,8 @@ export function createMethodsService({ agentSecrets, clock, ids }: Dependencies)
       return { rows: isAdmin ? rows : shown, meta }
     },
 
-    async create(agent: AgentHandle, { type, label, details: given }: NewMethod): Promise<Method> {
-      const details = checkDetails(type, given)
+    async create(agent: AgentHandle, { type, label, details: givenDetails }: NewMethod): Promise<Method> {
+      const details = checkDetails(type, givenDetails)
       const shown = textOf(shownDetails(details))
       const row = {
         id: ids.record(),

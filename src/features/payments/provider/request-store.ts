@@ -79,8 +79,8 @@ export function createRequestStore({ transact, ledger, clock, ids }: Dependencie
     /** Records the outcome of a request, also in the ledger; `isJob` if its own job has found it. */
     record(agent: AgentHandle, { id, kind, transaction_id }: RequestRow, outcome: Outcome, isJob: boolean) {
       return transact(agent, async (transaction, outbox) => {
-        const kept = 'refusal' in outcome ? outcome : { answer: outcome.answer }
-        await answerRequest(transaction, id, JSON.stringify(kept))
+        const keptOutcome = 'refusal' in outcome ? outcome : { answer: outcome.answer }
+        await answerRequest(transaction, id, JSON.stringify(keptOutcome))
         const known = transaction_id === null ? undefined : await findTransaction(transaction, transaction_id)
         const report = reportOf(kind, outcome)
         if (report !== undefined && known !== undefined) {

@@ -98,7 +98,7 @@ function earlyChange(change: PaymentChange): Pick<EarlyChange, 'payment_key' | '
 }
 
 /** Returns the session with its new status; unknown facts stay unknown. */
-function ended(kept: string | null, status: 'complete' | 'expired'): string {
-  const { answer = { session_id: '', url: null } } = JSON.parse(kept ?? '{}')
+function ended(keptAnswer: string | null, status: 'complete' | 'expired'): string {
+  const { answer = { session_id: '', url: null } } = JSON.parse(keptAnswer ?? '{}')
   return JSON.stringify({ answer: { ...answer, status } })
 }

@@ -88,7 +88,7 @@ export function createClaims({ platform, holding, leaseMs, clock, log }: Depende
       const claim = claimOf(presented)
       if (await insertClaim(platform, claim)) return claim
       const found = await findClaim(platform, { key: claim.key })
-      // Its request has just ended, and deleted it.
+      // Its request has just ended, and deleted the claim.
       if (found === undefined) return 'busy'
       if (found.binding !== claim.binding) return 'used'
       const taken = found.state === 'stuck' ? undefined : await takeClaim(platform, claim.key, holding())

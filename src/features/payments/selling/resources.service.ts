@@ -77,15 +77,15 @@ export function createResourcesService({ facilitator, endpoints, workflows, cloc
     /** Returns the calls of the agent that are sold. */
     soldCallsOf: ({ db }: AgentHandle) => findSold(db, soldCalls),
 
-    async create(agent: AgentHandle, given: NewResource): Promise<Resource> {
-      const { path, price, currency, network, description } = given
+    async create(agent: AgentHandle, givenResource: NewResource): Promise<Resource> {
+      const { path, price, currency, network, description } = givenResource
       if (!soldCalls.includes(path) && endpoints().has(path.split('/')[1] ?? ''))
         throw invalid(
           'path',
           `belongs to an endpoint that can't be sold; of these, only ${soldCalls.join(' and ')} can`,
         )
-      const { delivery, mimeType } = await deliveryOf(agent, given)
-      const terms = JSON.stringify({ ...(await termsOf(given)), mimeType })
+      const { delivery, mimeType } = await deliveryOf(agent, givenResource)
+      const terms = JSON.stringify({ ...(await termsOf(givenResource)), mimeType })
       const resource = {
         id: ids.record(),
         path,

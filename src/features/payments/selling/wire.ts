@@ -101,11 +101,11 @@ export function readPayment(header: string): Payment | undefined {
 export function mismatchOf(payment: Payment, { terms, url }: Offer): string | undefined {
   const { to, value } = payment.payload.authorization
   const wanted = { ...terms, scheme, value: terms.amount, to: terms.payTo }
-  const given =
+  const givenTerms =
     payment.x402Version === 1
       ? { scheme: payment.scheme, network: findNetwork(payment.network)?.id }
       : payment.accepted
-  const fields = Object.entries({ ...given, value, to } as Record<string, unknown>)
+  const fields = Object.entries({ ...givenTerms, value, to } as Record<string, unknown>)
   const names = ['scheme', 'network', 'amount', 'asset', 'payTo', 'value', 'to'] as const
   const wrong = names.find(name =>
     fields.some(([field, text]) => field === name && !isSame(text, wanted[name])),
@@ -117,8 +117,8 @@ export function mismatchOf(payment: Payment, { terms, url }: Offer): string | un
     : 'The payment is for another resource.'
 }
 
-function isSame(given: unknown, wanted: string): boolean {
-  return typeof given === 'string' && given.toLowerCase() === wanted.toLowerCase()
+function isSame(givenValue: unknown, wanted: string): boolean {
+  return typeof givenValue === 'string' && givenValue.toLowerCase() === wanted.toLowerCase()
 }
 
 /** Returns an address without its host, which a proxy can change. */

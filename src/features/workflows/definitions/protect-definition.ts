@@ -27,23 +27,23 @@ export async function protectDefinition(
   { agentSecrets, types }: { agentSecrets: AgentSecrets; types: NodeTypes },
   { agentId, wanted, before }: Change,
 ): Promise<Version> {
-  const kept = await readSecrets(agentSecrets, agentId, before.secret_set)
-  const { nodes, secrets } = takeSecrets(wanted, types, before, kept)
+  const keptSecrets = await readSecrets(agentSecrets, agentId, before.secret_set)
+  const { nodes, secrets } = takeSecrets(wanted, types, before, keptSecrets)
   const { edges } = wanted
   const isSame =
-    JSON.stringify([nodes, edges, secrets]) === JSON.stringify([before.nodes, before.edges, kept])
+    JSON.stringify([nodes, edges, secrets]) === JSON.stringify([before.nodes, before.edges, keptSecrets])
   if (isSame) return before
   const texts = Object.entries(secrets).map(([id, own]) => [id, JSON.stringify(own)])
   return { nodes, edges, secret_set: await agentSecrets.write(agentId, Object.fromEntries(texts)) }
 }
 
-function takeSecrets({ nodes }: Definition, types: NodeTypes, before: Definition, kept: NodeSecrets) {
+function takeSecrets({ nodes }: Definition, types: NodeTypes, before: Definition, keptSecrets: NodeSecrets) {
   const secrets: NodeSecrets = {}
   const shown = nodes.map(node => {
     const { protect } = types.get(node.type) ?? {}
     if (protect === undefined) return node
     const former = before.nodes.find(({ id, type }) => id === node.id && type === node.type)
-    const known = former && { data: former.data as never, secrets: kept[node.id] ?? {} }
+    const known = former && { data: former.data as never, secrets: keptSecrets[node.id] ?? {} }
     const { data, secrets: own } = protect(node.data as never, known, `node ${node.id}: data`)
     if (Object.keys(own).length > 0) secrets[node.id] = own
     return { ...node, data }

@@ -67,7 +67,7 @@ export interface Stored {
   version: Version
 }
 
-/** Workflows: their definitions and versions. */
+/** Manages workflows: their definitions and versions. */
 export function createWorkflowsService(dependencies: Dependencies) {
   const { transact, lifecycle, types, agentSecrets, clock, ids } = dependencies
 
@@ -97,10 +97,10 @@ export function createWorkflowsService(dependencies: Dependencies) {
     list: (agent: AgentHandle, query: WorkflowListQuery): Promise<Page<WorkflowSummary>> =>
       listWorkflows(agent.db, query),
 
-    async create(agent: AgentHandle, { nodes, edges, ...given }: NewWorkflow): Promise<Workflow> {
+    async create(agent: AgentHandle, { nodes, edges, ...givenFields }: NewWorkflow): Promise<Workflow> {
       const at = timestamp(clock)
       const own = { id: ids.record(), version: 1, created_at: at, updated_at: at }
-      const workflow = { ...defaults, ...given, ...own }
+      const workflow = { ...defaults, ...givenFields, ...own }
       const change = { agentId: agent.agentId, wanted: { nodes, edges }, before: nothing }
       await requireSavable(types, change, workflow.status)
       const version = await protectDefinition(dependencies, change)
@@ -165,8 +165,8 @@ interface Change {
 async function requireSavable(types: NodeTypes, change: Change, status: WorkflowSummary['status']) {
   const { wanted, before } = change
   const { problems, missing, templates } = checkDefinition(wanted, types)
-  const kept = templates.length > 0 ? checkDefinition(before, types).templates : []
-  const others = templates.filter(one => !kept.some(former => isDeepStrictEqual(one, former)))
+  const keptProblems = templates.length > 0 ? checkDefinition(before, types).templates : []
+  const others = templates.filter(one => !keptProblems.some(former => isDeepStrictEqual(one, former)))
   requireNone([...problems, ...others, ...(status === 'active' ? missing : [])])
   requireNone(await slowProblems(types, change))
 }
@@ -188,7 +188,7 @@ interface TriggerData {
   response?: HookResponse
 }
 
-/** The trigger of a workflow. */
+/** Returns the trigger of a workflow. */
 export function triggerOf({ nodes }: Pick<Definition, 'nodes'>) {
   const data = nodes.find(({ type }) => type === 'trigger')?.data ?? {}
   const { event, filter = [], respond, response } = data as TriggerData

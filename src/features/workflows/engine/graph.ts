@@ -1,6 +1,6 @@
 import type { Definition, Edge, Node } from '../workflows.schema.ts'
 
-/** A definition, indexed for the engine. */
+/** A definition with the indexes for the engine. */
 export interface Graph {
   nodes: ReadonlyMap<string, Node>
   /** The nodes of each loop's body (outside of loops: the empty name), in the order of their edges. */

@@ -55,7 +55,7 @@ interface Segment {
   signal: AbortSignal
 }
 
-/** Runs an execution until it has ended, or until nothing can run before a later time. */
+/** Runs an execution until its end, or until nothing can run before a later time. */
 export async function runSegment(segment: Segment): Promise<Ended | Pause> {
   const stopping = new AbortController()
   const signal = AbortSignal.any([segment.signal, stopping.signal])
@@ -157,9 +157,9 @@ function createJournal({ results, record }: Segment, changed: (result: NodeResul
   let count = results.values().reduce((most, { began, ended }) => Math.max(most, began ?? 0, ended ?? 0), 0)
   return {
     /** Returns the result with its number in the order of beginnings and ends. */
-    note(given: NodeResult, now: number): NodeResult {
-      const result = { ...given, began: given.began ?? ++count }
-      if (hasEnded(given))
+    note(givenResult: NodeResult, now: number): NodeResult {
+      const result = { ...givenResult, began: givenResult.began ?? ++count }
+      if (hasEnded(givenResult))
         Object.assign(result, { ended: ++count, completed_at: new Date(now).toISOString() })
       const key = keyOf(result.node_id, result.path)
       bytes += sizeOf(result) - sizeOf(results.get(key))

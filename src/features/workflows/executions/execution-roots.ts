@@ -8,11 +8,11 @@ import type { ExecutionOptions } from './lifecycle.service.ts'
 /** Returns the values that all templates of an execution can read. */
 export function rootsOf(
   { agentId }: Pick<AgentHandle, 'agentId'>,
-  { id, workflow_id, input: given, cause, options }: ExecutionRow,
+  { id, workflow_id, input: inputJson, cause, options }: ExecutionRow,
 ) {
   const { trigger, workflow_name: name } = parseJson(options) as ExecutionOptions
   const causedBy = parseJson(cause) as Cause
-  const input = parseJson(given) as object
+  const input = parseJson(inputJson) as object
   return {
     input: causedBy.kind === 'event' ? aliasInCamelCase(input) : input,
     execution: { id },

@@ -68,11 +68,11 @@ export function registerExecutionRoutes(app: App, executions: ExecutionsService)
     answer: Type.Unsafe<Started | Readable>(executedSchema),
     async handle(request, reply) {
       const { agent, body } = request
-      const { wait, ...given } = body
+      const { wait, ...options } = body
       const key = idempotencyKeyOf(request)
-      if (wait === undefined) return await executions.execute(agent, given, key)
+      if (wait === undefined) return await executions.execute(agent, options, key)
       using _place = executions.reserveWait(agent.agentId)
-      const { execution_id } = await executions.execute(agent, given, key)
+      const { execution_id } = await executions.execute(agent, options, key)
       await executions.ended(agent, execution_id, wait * 1000, clientSignal(reply))
       return streamed(reply, await executions.read(agent, execution_id, { execution_id }))
     },

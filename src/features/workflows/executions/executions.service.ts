@@ -85,8 +85,8 @@ export function createExecutionsService(dependencies: Dependencies) {
       await requirePlace(agent, request)
     },
 
-    async execute(agent: AgentHandle, given: Execute, key: string | undefined): Promise<Started> {
-      const { workflow_id, input = {}, pinned = {}, stop_after } = given
+    async execute(agent: AgentHandle, body: Execute, key: string | undefined): Promise<Started> {
+      const { workflow_id, input = {}, pinned = {}, stop_after } = body
       const request = hashOf([workflow_id, input, pinned, stop_after])
       const same = key === undefined ? undefined : await findByKey(agent.db, key)
       if (same !== undefined) {

@@ -147,14 +147,14 @@ export function cut(value: unknown, left: { bytes: number }): unknown {
     return value
   }
   const isList = Array.isArray(value)
-  const kept: [string, unknown][] = []
+  const keptEntries: [string, unknown][] = []
   for (const name of Object.keys(value)) {
     const nameBytes = isList ? 0 : bytesOf(name) + 1
     if (left.bytes <= nameBytes + 2) break
     left.bytes -= nameBytes
-    kept.push([name, cut(Object(value)[name], left)])
+    keptEntries.push([name, cut(Object(value)[name], left)])
   }
-  return isList ? kept.map(([, entry]) => entry) : Object.fromEntries(kept)
+  return isList ? keptEntries.map(([, entry]) => entry) : Object.fromEntries(keptEntries)
 }
 
 function bytesOf(value: unknown): number {

@@ -31,7 +31,7 @@ export async function planRetry(
   requireUnchanged(results, former.version, graph)
   const cause = { kind: 'manual', ref: id } as const
   const { trigger } = parseJson(options) as ExecutionOptions
-  const kept = trigger === undefined ? {} : { options: { trigger } }
+  const triggerOptions = trigger === undefined ? {} : { options: { trigger } }
   return {
     workflow_id,
     input: parseJson(input),
@@ -40,7 +40,7 @@ export async function planRetry(
     when_busy: 'refuse',
     results,
     ...chosen,
-    ...kept,
+    ...triggerOptions,
   }
 }
 

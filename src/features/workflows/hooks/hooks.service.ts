@@ -42,7 +42,7 @@ export function createHooksService({ executions, agentDatabases, baseUrl }: Depe
     },
 
     /**
-     * Starts the workflow of the address, and waits for its end if the trigger says so.
+     * Starts the workflow of the address, and waits for its end if the trigger requires it.
      * @param client aborts the wait, not the execution.
      * @throws NOT_FOUND for any other address, or if nothing may start the workflow; WORKFLOW_FAILED
      */

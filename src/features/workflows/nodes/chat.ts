@@ -110,9 +110,9 @@ function outputOf({
   toolCalls,
   toolResults,
 }: Awaited<ReturnType<ChatParts['answerAlone']>>) {
-  const tool_calls = (toolCalls ?? []).map(({ id, name, arguments: given }) => {
+  const tool_calls = (toolCalls ?? []).map(({ id, name, arguments: givenArguments }) => {
     const error = toolResults?.find(({ toolCallId }) => toolCallId === id)?.error
-    return { name, arguments: given, ...(error !== undefined && { error }) }
+    return { name, arguments: givenArguments, ...(error !== undefined && { error }) }
   })
   const { model, output } = metadata ?? {}
   return { content, ...(output !== undefined && { output }), model, tool_calls }

@@ -21,15 +21,15 @@ export function checkData({ id, type, data }: Node, types: NodeTypes): Checked {
     const issue = `must be one of ${[...types.keys()].join(', ')}`
     return { problems: [{ node: id, field: 'type', issue }], missing: [], templates: [] }
   }
-  const given = withoutEmpty(data)
-  const found = problemsOf(known.schema, given)
+  const input = withoutEmpty(data)
+  const found = problemsOf(known.schema, input)
   const wrong = found.filter(({ isMissing, value, field }) => {
     const isResolved = isTemplate(value) && !isLiteral(known, field.split('.')[0] ?? '')
     return !isMissing && !isResolved
   })
   const missing = found.filter(({ isMissing }) => isMissing)
   const isWhole = wrong.length + missing.length === 0
-  const other = (kind: 'problem' | 'missing') => (isWhole ? [known[kind]?.(given as never) ?? []].flat() : [])
+  const other = (kind: 'problem' | 'missing') => (isWhole ? [known[kind]?.(input as never) ?? []].flat() : [])
   const named = ({ field, issue }: DataProblem) => ({ node: id, field: `data.${field}`, issue })
   return {
     problems: [...wrong, ...other('problem')].map(named),

@@ -47,9 +47,9 @@ export const createEmail = ({ sendMail }: Pick<ChannelsService, 'sendMail'>) =>
 /** A `single` address comes from a template, so commas in it must not add addresses. */
 type Filled = string | { single: string }
 
-async function fillAddresses(given: string | readonly string[], templates: Templates): Promise<Filled[]> {
+async function fillAddresses(list: string | readonly string[], templates: Templates): Promise<Filled[]> {
   const filled: Filled[] = []
-  for (const part of [given].flat().flatMap(splitAtCommas)) {
+  for (const part of [list].flat().flatMap(splitAtCommas)) {
     const isOwn = splitTemplates(part).paths.length === 0
     filled.push(isOwn ? part : { single: await templates.fill(part, addressesOf) })
   }

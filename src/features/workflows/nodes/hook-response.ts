@@ -59,15 +59,15 @@ export async function resolveHookResponse(
   if (!isStatus(resolved)) throw invalid('response.status', 'must be a whole number from 200 to 599')
   const filled: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
-    const sent = asSent(name, await templates.fill(value))
-    const issue = valueProblem(name, sent)
+    const sentValue = asSent(name, await templates.fill(value))
+    const issue = valueProblem(name, sentValue)
     if (issue !== undefined) throw invalid(`response.headers.${name}`, issue)
-    filled[name.toLowerCase()] = sent
+    filled[name.toLowerCase()] = sentValue
   }
   const isText = typeof body === 'string'
-  const given = filled['content-type'] ?? (isText ? 'text/plain' : jsonType)
+  const givenType = filled['content-type'] ?? (isText ? 'text/plain' : jsonType)
   // Browsers would otherwise assume another character set.
-  const type = /^text\/[^;]*$/i.test(given) ? `${given}; charset=utf-8` : given
+  const type = /^text\/[^;]*$/i.test(givenType) ? `${givenType}; charset=utf-8` : givenType
   if (body === null || bodiless.includes(resolved))
     return { status: resolved, headers: filled, body: undefined }
   const fillText = (text: string) => (isJsonType(type) ? templates.fillJson(text) : templates.fill(text))

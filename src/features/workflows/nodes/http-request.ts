@@ -60,9 +60,9 @@ export const createHttpRequest = (outbound: Outbound) =>
     problem: data => addressProblem(data) ?? headersProblem(data) ?? bodyProblem(data),
     protect(data, before, at) {
       const isSameOrigin = before !== undefined && originOf(before.data) === originOf(data)
-      const kept = { secrets: before?.secrets ?? {}, isSameOrigin }
-      const given = Object.entries(data.headers ?? {})
-      const { headers, secrets } = takeSecrets(given, kept, {
+      const keptSecrets = { secrets: before?.secrets ?? {}, isSameOrigin }
+      const givenHeaders = Object.entries(data.headers ?? {})
+      const { headers, secrets } = takeSecrets(givenHeaders, keptSecrets, {
         field: `${at}.headers`,
         visibleIn: templatesIn,
       })
@@ -70,20 +70,20 @@ export const createHttpRequest = (outbound: Outbound) =>
     },
     async run({ data, secrets, templates, key, signal, now }) {
       const { method = 'GET', fail_on_status = true } = data
-      const given = await headersOf(data, secrets, templates)
+      const givenHeaders = await headersOf(data, secrets, templates)
       const body = readingMethods.includes(method) ? null : data.body
-      const content = await encodeRequestBody(body, given['content-type'] || undefined, templates)
+      const content = await encodeRequestBody(body, givenHeaders['content-type'] || undefined, templates)
       const headers = {
         accept: 'application/json, */*;q=0.5',
         ...(method !== 'GET' && { 'idempotency-key': key }),
-        ...given,
+        ...givenHeaders,
         ...(content && { 'content-type': content.contentType }),
       }
       const answer = await outbound.fetch(await addressOf(data, templates), {
         method,
         headers,
         body: content?.body ?? null,
-        secretHeaders: Object.keys(given).filter(mayHoldSecret),
+        secretHeaders: Object.keys(givenHeaders).filter(mayHoldSecret),
         maxBytes: maxAnswerBytes,
         timeoutMs: maxTimeoutSeconds * 1000,
         signal,

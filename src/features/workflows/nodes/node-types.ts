@@ -21,7 +21,7 @@ import { createWhatsapp } from './whatsapp.ts'
 
 export type NodeTypes = ReadonlyMap<string, NodeType>
 
-/** The services that nodes reach beyond their execution. */
+/** The services that nodes use outside of their execution. */
 export interface NodePeers extends ChatParts {
   outbound: Outbound
   sandbox: Sandbox

@@ -1,4 +1,4 @@
-/** Bodies of requests: values are escaped as the content type says, so that none of them changes what is around it. */
+/** Bodies of requests: values are escaped for the content type, so that none changes the text around it. */
 import { invalid } from '#platform/errors.ts'
 import {
   encodeFields,
@@ -21,17 +21,17 @@ export function writtenBodyProblem(body: unknown, contentType: string): string |
 /** Returns undefined for no body. */
 export async function encodeRequestBody(
   written: unknown,
-  given: string | undefined,
+  givenType: string | undefined,
   templates: Templates,
 ): Promise<EncodedBody | undefined> {
   if (typeof written === 'string' && written !== '' && !isTemplate(written))
-    return await encodeText(written, given, templates)
+    return await encodeText(written, givenType, templates)
   const body = (await templates.resolve(written)) ?? ''
   if (body === '') return undefined
-  if (typeof body === 'string') return wholeText(body, given)
+  if (typeof body === 'string') return wholeText(body, givenType)
   return (
-    encodeFields(body, given ?? '') ?? {
-      contentType: given ?? 'application/json',
+    encodeFields(body, givenType ?? '') ?? {
+      contentType: givenType ?? 'application/json',
       body: JSON.stringify(body),
     }
   )

@@ -46,10 +46,10 @@ export async function runNode(run: NodeRun): Promise<NodeResult> {
   const since = hasWaited ? Date.parse(begun.started_at) : clock.now() - begun.duration_ms
   const data = place.node.data as CommonData
   const templates = createTemplates(run.scope)
-  const ended = (changes: Partial<NodeResult>, given: readonly string[] = []): NodeResult => ({
+  const ended = (changes: Partial<NodeResult>, givenWarnings: readonly string[] = []): NodeResult => ({
     ...begun,
     ...changes,
-    warnings: warningsOf([...templates.warnings(), ...given]),
+    warnings: warningsOf([...templates.warnings(), ...givenWarnings]),
     duration_ms: Math.max(0, clock.now() - since),
   })
   const type = types.get(place.node.type)

@@ -12,7 +12,7 @@ const schema = nodeData({
 })
 
 export interface TelegramSending extends Pick<ChannelsService, 'sendTelegram'> {
-  /** The chat in which a contact has written to the agent's bot. */
+  /** Returns the chat in which a contact has written to the agent's bot. */
   telegramChatOf?(agent: AgentHandle, contactId: string): Promise<string | undefined>
 }
 

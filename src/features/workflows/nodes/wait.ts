@@ -23,8 +23,8 @@ export const wait = defineNode(schema, {
   async run({ data, now, resumed }) {
     const end = resumed === undefined ? endOf(data, now) : now
     if (end > now) return { waitUntil: end, forApproval: data.approval }
-    const { approved, by = 'time', data: given = null } = resumed ?? {}
-    const output = { resumed_at: new Date(now).toISOString(), by, data: given }
+    const { approved, by = 'time', data: givenData = null } = resumed ?? {}
+    const output = { resumed_at: new Date(now).toISOString(), by, data: givenData }
     if (data.approval === undefined) return { output }
     return { output, handle: approved === undefined ? 'timeout' : approved ? 'approved' : 'rejected' }
   },

@@ -18,7 +18,7 @@ const schema = nodeData({
   ),
 })
 
-/** Sends a WhatsApp message: a text, or a template that WhatsApp has approved. */
+/** Sends a WhatsApp message: a text, or a template approved by WhatsApp. */
 export const createWhatsapp = ({ sendWhatsapp }: Pick<ChannelsService, 'sendWhatsapp'>) =>
   defineNode(schema, {
     missing: data => exactlyOne(data, ['text', 'template']),

@@ -174,8 +174,8 @@ const changeStatements = new Map<string, ReturnType<typeof newChangeStatement>>(
 function newChangeStatement({ statuses, isParked, ...named }: Guard, changes: Partial<ExecutionRow>) {
   return prepareQuery<AgentTables, Omit<ExecutionRow, 'input'>, string>((database, value) => {
     const changed = Object.fromEntries(Object.keys(changes).map(name => [name, value(`new ${name}`)]))
-    const given: Guard = Object.fromEntries(Object.keys(named).map(name => [name, value(name)]))
-    const guard = { ...given, ...(statuses && { statuses }), ...(isParked && { isParked }) }
+    const givenGuard: Guard = Object.fromEntries(Object.keys(named).map(name => [name, value(name)]))
+    const guard = { ...givenGuard, ...(statuses && { statuses }), ...(isParked && { isParked }) }
     return guarded(database.updateTable('executions').set(changed), guard).returning([
       ...summaryColumns,
       ...(['attempt', 'depth', 'output', 'options', 'idempotency_key'] as const),

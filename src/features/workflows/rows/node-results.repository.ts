@@ -206,10 +206,10 @@ const shownBytes = 2 * 1024 * 1024
 export async function* writeResults(
   database: Database,
   execution: Pick<ExecutionRow, 'id' | 'status'>,
-  given: readonly ResultKey[],
+  givenKeys: readonly ResultKey[],
   inputOf: (row: Pick<NodeResult, 'node_id' | 'path'>) => Promise<ShownInput>,
 ): AsyncGenerator<string[]> {
-  const keys = given.toSorted(byBeginning)
+  const keys = givenKeys.toSorted(byBeginning)
   let bytes = 0
   for await (const rows of readRows(database, execution.id, keys)) {
     const written: string[] = []
@@ -255,7 +255,7 @@ export function writeResult(row: NodeResult, execution: { status: string }, inpu
 const deletedRows = 500
 const deletedBytes = 4 * 1024 * 1024
 
-/** Deletes some of the results of these executions, so few that other queries wait briefly; false once there are none. */
+/** Deletes some results of these executions, in a short statement; false once there are none. */
 export async function deleteSomeResults(
   database: Database,
   executionIds: readonly string[],

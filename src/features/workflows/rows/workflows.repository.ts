@@ -12,7 +12,7 @@ import type { Definition, WorkflowListQuery, WorkflowSummary } from '../workflow
 type Database = Kysely<AgentTables>
 type Row = Omit<Selectable<AgentTables['workflows']>, 'hook_hash'>
 
-/** The kind under which workflows subscribe to events. */
+/** The subscriber kind of workflows. */
 export const subscriberKind = 'workflow'
 
 const columns = [

@@ -92,8 +92,8 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     if (id !== undefined && pictured.has(method ?? '')) this.#pictures.add(id)
     if (id !== undefined && optional.has(method ?? '')) this.#optional.add(id)
     const isNetwork = method === 'Network.enable'
-    const sent = isNetwork ? { ...message, params: { ...message.params, maxPostDataSize } } : message
-    this.#wire.send(JSON.stringify(sent))
+    const sentMessage = isNetwork ? { ...message, params: { ...message.params, maxPostDataSize } } : message
+    this.#wire.send(JSON.stringify(sentMessage))
   }
 
   /** Closes the connection at once, even if the browser does not answer. */
