@@ -47,7 +47,7 @@ export function createContactImport({ transact, countryOf, workers, clock, ids }
   const slots = createFairSlots(imports.atOnce, imports.ofAgent)
 
   async function read(argument: Omit<ReadTask, 'lifeline'>, signal: AbortSignal): Promise<ReadRows> {
-    // The thread holds the other end until its end, even if killed: no other file may get its descriptors.
+    // The thread holds the other end until it ends, even by force: until then, its descriptors stay taken.
     const { port1: end, port2: lifeline } = new MessageChannel()
     const ended = once(end, 'close')
     try {

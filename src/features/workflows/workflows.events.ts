@@ -4,7 +4,6 @@ import { approvalRequested } from '#features/chat/chat.events.ts'
 import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
 import { eventOf } from '#platform/jobs/event-payloads.ts'
 
-/** The cause of an execution. */
 export interface Cause {
   kind: 'manual' | 'event' | 'schedule' | 'calendar' | 'webhook' | 'tool' | 'sale'
   /** The trigger's name, such as the id of a schedule or the name of an event. */
@@ -30,7 +29,6 @@ const end = {
 const endSchema = Type.Object(end)
 export type ExecutionEnd = Static<typeof endSchema>
 
-/** The events of this feature. */
 export const workflowEvents = {
   'workflow.complete': eventOf('An execution has ended well.', end),
   'workflow.errored': eventOf('An execution has failed.', end),

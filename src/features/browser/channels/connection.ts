@@ -10,7 +10,7 @@ const maxUnusable = 50
 const maxEachSecond = 5000
 /** Max characters of a message. */
 const maxCharacters = 64 * 1024
-/** Max waiting bytes of a client: above it, optional messages are dropped, others close it. */
+/** Max waiting bytes of a client: above it, optional messages are dropped, others disconnect it. */
 const maxWaiting = 4 * 1024 * 1024
 
 /** One client of a channel. */

@@ -305,7 +305,7 @@ export class BrowserSession {
     page.on('dialog', dialog => {
       const message = this.#shown(dialog.message(), maxLine)
       this.events.emit('dialog', { pageId: pageId(), kind: dialog.type(), message })
-      // A dialog needs no answer after another, or without its page. A person answers those of visible tabs.
+      // An answered dialog, or one of a closed page, needs no answer. A person answers those of visible tabs.
       const taken = this.#tabs.has(page) ? this.takeover : undefined
       const answered = taken?.answerDialog(pageId(), dialog) ?? this.answerDialog(dialog)
       answered.catch(() => {})

@@ -144,7 +144,7 @@ export function createExecutionsService(dependencies: Dependencies) {
 
 export type ExecutionsService = ReturnType<typeof createExecutionsService>
 
-/** Inserts JSON columns unchanged. */
+/** Writes an execution as JSON; columns that contain JSON are copied unchanged. */
 async function* writeExecution(
   agent: AgentHandle,
   types: NodeTypes,
