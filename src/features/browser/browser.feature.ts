@@ -40,7 +40,6 @@ export interface BrowserFeature extends Feature {
   isBrowserOpen: BrowserService['isOpen']
 }
 
-/** Browsers that agents drive. */
 export function createBrowser(
   infrastructure: Infrastructure,
   { settings, connections }: { settings: SettingsService; connections: ConnectionAccess },

@@ -5,8 +5,9 @@ import { filterBy, listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
- * Schedule: work of an agent at a set time, after a delay, or repeatedly. Callback: the work itself. Execution:
- * one of the times, with the end of its callback. Missed: a time at which nothing was started, with the reason.
+ * Schedule: work of an agent at a set time, after a delay, or repeatedly. Callback: the work itself.
+ * Execution: one of the times, with the end of its callback. Missed: a time at which nothing was started,
+ * with the reason.
  *
  * active <--pause, resume--> paused; active --a `once` or `delayed` one ran--> completed --new time--> active
  */

@@ -6,9 +6,9 @@ import { orNull } from '#platform/own-schemas.ts'
 import { executionStatuses, nodeStatuses } from './execution-status.ts'
 
 /*
- * Workflow: a graph of nodes that starts at its trigger. Version: its saved nodes and edges. Execution: one run of
- * a version. Handle: the name of an exit of a node, which edges leave by. Path: the items of the loops around a
- * node, such as `2.0`. Segment: the part of an execution that is one job, from one wait to the next.
+ * Workflow: a graph of nodes that starts at its trigger. Version: its saved nodes and edges. Execution: one
+ * run of a version. Handle: the name of an exit of a node, which edges leave by. Path: the items of the loops
+ * around a node, such as `2.0`. Segment: the part of an execution that is one job, from one wait to the next.
  *
  * Status of an execution: see engine/README.md.
  */

@@ -5,7 +5,7 @@ import { orNull } from '#platform/own-schemas.ts'
 
 /*
  * Notification: a message of a bank, a wallet or a payment service, and the transaction that it reports.
- * (none) --fits one transaction--> matched, else --> unmatched --match, record--> matched --unmatch--> unmatched
+ * (none) --one fits--> matched, else --> unmatched --match, record--> matched --unmatch--> unmatched
  */
 export const notificationStatuses = ['matched', 'unmatched'] as const
 
