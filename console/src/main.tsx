@@ -14,7 +14,7 @@ import { queryClient } from './api/query.ts'
 import { language, loadTexts } from './i18n/text.ts'
 import { router } from './shell/router.tsx'
 
-// A file of this build is gone: the server has a newer one.
+// A file of this build is missing: the server has a newer build.
 addEventListener('vite:preloadError', event => {
   event.preventDefault()
   location.reload()

@@ -6,10 +6,10 @@ import { calledVia } from './curl.ts'
 import { query } from './query.ts'
 import { get } from './request.ts'
 
-/** Who calls, how they are known, and what callers without a user may do on `default`. */
+/** The caller, how the caller is known, and what callers without a user may do on `default`. */
 export type Caller = Static<typeof meSchema>
 
-/** Asked once, when the console is opened: its key is no path, since no change of an agent changes it. */
+/** Fetched once, when the console is opened: its key is no path because no change of an agent changes it. */
 export const callerQuery = queryOptions({
   queryKey: ['caller'],
   staleTime: Number.POSITIVE_INFINITY,
@@ -30,7 +30,7 @@ export interface AgentRow {
   updated_at: string
 }
 
-/** One's own entry on an agent. */
+/** The caller's own entry on an agent. */
 export interface OwnEntry {
   id: string
   name: string
@@ -38,7 +38,7 @@ export interface OwnEntry {
   power?: string
 }
 
-/** More agents than anyone switches between. */
+/** Higher than any person's number of agents. */
 const limit = 1000
 const isShown = false
 
@@ -48,7 +48,7 @@ export const agentsQuery = query(get<{ agents: AgentRow[] }>('/api/agents', { li
 })
 export const ownAgentsQuery = query(get<{ agents: OwnEntry[] }>('/api/auth/agents', { limit }), { isShown })
 
-/** What a view or a control needs: `read` sees the agent, `talk` chats, `change` sets it up, `own` deletes it and manages people. */
+/** Abilities: `read` sees the agent, `talk` chats, `change` sets it up, `own` deletes and shares it. */
 export type Ability = 'any' | 'read' | 'talk' | 'change' | 'own'
 
 /** Abilities by the permission or role that the server names. */

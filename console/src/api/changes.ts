@@ -8,15 +8,15 @@ import { readEvents } from './event-stream.ts'
 import { invalidate } from './query.ts'
 import { get, path } from './request.ts'
 
-/** What changed, by the name of its resource; `id` is absent where any of them may have. */
+/** A change, named by its resource; without an `id`, any resource of the type might have changed. */
 export type Change = Static<typeof changeSchema>
 
-/** Paths below the agent's that show a resource, where that is not its own name. */
+/** Paths below the agent's that show a resource; defaults to the resource's own name. */
 const shownBelow: Record<string, readonly string[]> = {
   admins: ['/admins', ''],
   approvals: ['/chat/approvals', '/attention'],
   browser: ['/browser', '/attention'],
-  // They change each second while an answer is given: the chat follows them at its own pace.
+  // Conversations change each second during an answer: the chat follows them at its own pace.
   conversations: [],
   executions: ['/workflows', '/attention'],
   mcp: ['/mcp', '/tools', '/attention'],
@@ -26,9 +26,9 @@ const shownBelow: Record<string, readonly string[]> = {
   sources: ['/sources', '/attention'],
 }
 
-/** The paths that a change makes stale. */
+/** Returns the paths that a change makes stale. */
 function changedPaths(base: string, { type }: Change): string[] {
-  // Everything may have changed: `open` reports nothing that changed between the first reads and itself.
+  // Everything might have changed: `open` does not report changes between the first reads and itself.
   if (type === 'open' || type === 'reset') return ['/api']
   const below = (shownBelow[type] ?? [`/${type}`]).map(rest => base + rest)
   // The list of agents, which the frame shows.
@@ -37,7 +37,7 @@ function changedPaths(base: string, { type }: Change): string[] {
 
 const listeners = new Set<(change: Change) => void>()
 
-/** Calls back for each change of the agent that is shown, in every tab. */
+/** Calls `listener` for each change of the shown agent, in every tab. */
 export function useChanges(listener: (change: Change) => void): void {
   const latest = useRef(listener)
   latest.current = listener
@@ -48,15 +48,15 @@ export function useChanges(listener: (change: Change) => void): void {
   }, [])
 }
 
-/** A hidden tab gives the stream to another after this time, in milliseconds. */
+/** Time after which a hidden tab gives the stream to another (ms). */
 const hiddenMs = 60_000
 const retryMs = 2000
 const firstPollMs = 3000
 const maxPollMs = 15_000
 
 /**
- * Follows the changes of an agent until the returned function is called. One tab of the browser holds the stream, and the others
- * learn from it: a server accepts six connections of one browser. Where there is no stream, queries that are shown are repeated.
+ * Follows the changes of an agent until the returned function is called. One tab of the browser shares its
+ * stream: a server accepts six connections of one browser. Without a stream, shown queries are repeated.
  */
 export function followChanges(agentId: string): () => void {
   const base = path`/api/agents/${agentId}`
@@ -76,17 +76,17 @@ export function followChanges(agentId: string): () => void {
   return () => stop.abort()
 }
 
-/** Waits to be the tab that holds the stream, whenever this one is seen. */
+/** Waits to be the tab that holds the stream, whenever this tab is visible. */
 async function lead(base: string, publish: (change: Change) => void, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     await whenVisible(stop)
     const signal = AbortSignal.any([stop, hiddenFor(hiddenMs, stop)])
     const hold = () => holdStream(base, publish, signal)
-    // Without a secure origin there are no locks, and so no telling how many tabs there are.
-    const held = navigator.locks
+    // Without a secure origin there are no locks, so the number of tabs is unknown.
+    const lockRequest = navigator.locks
       ? navigator.locks.request(`changes ${base}`, { signal }, hold)
       : poll(base, signal)
-    await held.catch(() => {})
+    await lockRequest.catch(() => {})
   }
 }
 
@@ -105,7 +105,7 @@ async function holdStream(base: string, publish: (change: Change) => void, signa
   }
 }
 
-/** The events of the stream, from the one after `last` on. */
+/** Reads the events of the stream after the event `last`. */
 async function* changesOf(base: string, last: string | undefined, signal: AbortSignal) {
   const headers = last === undefined ? {} : { 'Last-Event-ID': last }
   const response = await open(get(`${base}/events`), { signal, isShown: false, headers })
@@ -121,7 +121,7 @@ async function poll(base: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Ends early when the server can be reached again, and with the signal. */
+/** Resolves after the time, or earlier: when the server is reachable again, or with the signal. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     if (signal.aborted) return resolve()
@@ -146,7 +146,7 @@ function whenVisible(stop: AbortSignal): Promise<void> {
   })
 }
 
-/** Aborts once the page was hidden for so long. */
+/** Aborts once the page was hidden for that long. */
 function hiddenFor(milliseconds: number, stop: AbortSignal): AbortSignal {
   const controller = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined

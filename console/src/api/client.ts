@@ -7,14 +7,14 @@ import { addressOf } from './request.ts'
 
 interface SendOptions {
   signal?: AbortSignal
-  /** False for what the console does for itself, which is no command that anyone would repeat. */
+  /** False for the console's internal requests, which are not worth showing as commands. */
   isShown?: boolean
   headers?: Readonly<Record<string, string>>
 }
 
 const maxAttempts = 3
 
-/** Sends a request and returns its answer, parsed. Throws `ApiError`, or `Unreachable`. */
+/** Sends a request and returns its parsed response. Throws `ApiError`, or `Unreachable`. */
 export async function send<Answer>(request: ApiRequest<Answer>, options: SendOptions = {}): Promise<Answer> {
   const response = await open(request, options)
   const isJson = response.headers.get('content-type')?.includes('json')
@@ -23,14 +23,14 @@ export async function send<Answer>(request: ApiRequest<Answer>, options: SendOpt
   return (isJson ? parse(text) : text) as Answer
 }
 
-/** Sends a request and returns the answer before its body was read: for streams and files. Throws as `send` does. */
+/** Returns the response to a request with its body unread, for streams and files. Throws like `send`. */
 export async function open(request: ApiRequest, options: SendOptions = {}): Promise<Response> {
   if (options.isShown !== false) remember(request)
   for (let attempt = 1; ; attempt += 1) {
     const response = await attemptOnce(request, options)
     if (response.ok) return response
     if (response.status === 401) reportSignedOut()
-    // A read may be repeated; a change is repeated by its caller only.
+    // A read is safe to repeat; only its caller repeats a change.
     if (response.status !== 429 || request.method !== 'GET' || attempt === maxAttempts)
       throw await readError(response)
     await pause(Number(response.headers.get('retry-after') ?? 1) * 1000)
@@ -61,7 +61,7 @@ async function pause(milliseconds: number): Promise<void> {
   busyUntil.set(0)
 }
 
-/** Sends a form and reports which share of it, from 0 to 1, was sent: `fetch` does not. Throws as `send` does. */
+/** Sends a form and reports the sent share, 0 to 1, which `fetch` cannot. Throws like `send`. */
 export function upload<Answer>(
   request: ApiRequest<Answer>,
   onProgress: (share: number) => void,

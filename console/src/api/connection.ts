@@ -1,17 +1,17 @@
 import { createStore } from './store.ts'
 
 /**
- * `offline`: the server can't be reached, and is looked for until it can. `signed-out`: it does not know the caller any
- * more, and a reload did not help.
+ * `offline`: the server is unreachable and is retried until it answers. `signed-out`: the server no longer
+ * knows the caller, and a reload did not help.
  */
 export const connection = createStore<'online' | 'offline' | 'signed-out'>('online')
-/** Until when requests wait, since there were too many, in milliseconds since 1970; 0 for not at all. */
+/** The time until which requests wait after too many of them, in milliseconds since 1970; 0 for no wait. */
 export const busyUntil = createStore(0)
 
 const maxPauseMs = 5000
 const reconnected = new Set<() => void>()
 
-/** Calls back each time when the server can be reached again. */
+/** Calls `listener` each time the server becomes reachable again. */
 export function onReconnect(listener: () => void): void {
   reconnected.add(listener)
 }
@@ -37,7 +37,7 @@ function lookForServer(pauseMs: number): void {
 const reloadedKey = 'reloaded-at'
 const reloadAgainAfterMs = 60_000
 
-/** A gateway signs people in when a page is loaded: so the first refusal reloads the page, and the next says so. */
+/** A gateway signs people in on page loads: the first refusal reloads the page, the next is reported. */
 export function reportSignedOut(): void {
   const last = Number(sessionStorage.getItem(reloadedKey) ?? 0)
   if (Date.now() - last < reloadAgainAfterMs) {

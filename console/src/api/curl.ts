@@ -2,14 +2,14 @@ import type { ApiRequest } from './request.ts'
 import { addressOf } from './request.ts'
 import { createStore } from './store.ts'
 
-/** How the caller is known, which decides what a command must bring along. */
+/** The caller's means of authentication, which decides what a command needs in addition. */
 export type Via = 'dev_user' | 'gateway' | 'key' | 'session' | null
 
 const maxRemembered = 50
 
-/** The latest requests of views, the newest first. */
+/** The latest requests of views, newest first. */
 export const latestRequests = createStore<readonly ApiRequest[]>([])
-/** Set once it is known who the caller is. */
+/** Set once the caller is known. */
 export const calledVia = createStore<Via>(null)
 
 /** Keeps a request for the line at the foot. */
@@ -17,7 +17,7 @@ export function remember(request: ApiRequest): void {
   latestRequests.set([request, ...latestRequests.get()].slice(0, maxRemembered))
 }
 
-/** The command of a POSIX shell that does what the request does. */
+/** Returns the POSIX shell command that sends the request. */
 export function curl(request: ApiRequest, origin: string, via: Via = null): string {
   const { method, body, form, secrets = [] } = request
   const content = form !== undefined ? formOf(form) : body === undefined ? [] : bodyOf(body, secrets)
@@ -33,7 +33,7 @@ export function curl(request: ApiRequest, origin: string, via: Via = null): stri
   return via === 'gateway' ? `${command} # add the header by which the gateway knows you` : command
 }
 
-/** One word of a shell, whatever is in it. */
+/** Quotes a text as one word of a shell. */
 export function quote(text: string): string {
   return /^[\w@%+:,./=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
@@ -54,7 +54,7 @@ function bodyOf(body: unknown, secrets: readonly string[]): string[] {
   return ["-H 'Content-Type: application/json'", '--data-raw', data]
 }
 
-/** Values that the server gives instead of secrets. */
+/** Values that the server returns instead of secrets. */
 const isMasked = (value: string) => /^[•*]{3,}/.test(value)
 
 function formOf(form: FormData): string[] {

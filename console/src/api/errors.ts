@@ -1,21 +1,21 @@
 import { frameText } from '#console/i18n/frame-text.ts'
 
-/** One of several things that are wrong with a definition. */
+/** One of several problems of a definition. */
 export interface DefinitionProblem {
-  /** The node that it is about. */
+  /** The node with the problem. */
   node?: string
   field: string
   issue: string
 }
 
-/** An answer that is no success, from any of the four shapes of errors. */
+/** An error response of the server, in any of the four shapes of errors. */
 export class ApiError extends Error {
   readonly status: number
-  /** Of the catalogue, such as `NOT_FOUND`. */
+  /** The code in the catalogue of errors, such as `NOT_FOUND`. */
   readonly code: string
-  /** The field of the body that is wrong, where it is one. */
+  /** The wrong field of the body, if one is known. */
   readonly field: string | undefined
-  /** Where the server names several. */
+  /** All problems, if the server names several. */
   readonly problems: readonly DefinitionProblem[]
 
   constructor(status: number, code: string, message: string, { field, problems = [] }: Details = {}) {

@@ -1,10 +1,10 @@
-/** One of a stream of server-sent events. */
+/** One server-sent event of a stream. */
 interface SentEvent {
   id: string | undefined
   data: string
 }
 
-/** The events of an answer that is a stream of them, as they come; comments are left out. */
+/** Reads the events of a response as they arrive; comments are left out. */
 export async function* readEvents(response: Response): AsyncGenerator<SentEvent> {
   const pieces = response.body?.pipeThrough(new TextDecoderStream())
   let rest = ''
@@ -18,7 +18,7 @@ export async function* readEvents(response: Response): AsyncGenerator<SentEvent>
   }
 }
 
-/** A line ends by these two alone: `.`, `^` and `$` take the separators of Unicode for ends, too, which a text may hold. */
+/** Only CR and LF end a line: `.`, `^` and `$` also stop at Unicode's separators, which texts can contain. */
 const dataField = /(?:^|[\r\n])data: ?([^\r\n]*)/
 const idField = /(?:^|[\r\n])id: ?([^\r\n]*)/
 const fieldOf = (event: string, field: RegExp) => field.exec(event)?.[1]

@@ -10,7 +10,7 @@ import { send } from './client.ts'
 import { onReconnect } from './connection.ts'
 import type { ApiRequest } from './request.ts'
 
-/** Data are fresh until a change is reported (`changes.ts`), or for this long, in milliseconds. */
+/** Data are fresh until a change is reported (`changes.ts`), or for this time (ms). */
 const freshMs = 60_000
 
 export const queryClient = new QueryClient({
@@ -35,7 +35,7 @@ interface ListMeta {
   next_cursor?: string | null
 }
 
-/** What a list in `ui/list.tsx` shows. */
+/** The rows that a list in `ui/list.tsx` shows. */
 export interface Rows<Row> {
   /** Undefined until the first page has arrived. */
   rows: Row[] | undefined
@@ -47,7 +47,7 @@ export interface Rows<Row> {
 
 type Page<Row> = { meta: ListMeta } & Record<string, Row[] | ListMeta>
 
-/** The query of a list by its cursor, 100 rows a page; `name` is the key of the rows in the answer. */
+/** The query of a list by its cursor, 100 rows a page; `name` is the key of the rows in the response. */
 export function listQuery<Row>(request: ApiRequest, name: string) {
   return infiniteQueryOptions({
     queryKey: [...keyOf(request), 'pages'],
@@ -75,12 +75,12 @@ export function useRows<Row>(request: ApiRequest, name: string): Rows<Row> {
 }
 
 interface ChangeOptions<Input, Answer> {
-  /** Paths whose queries, and those below, are fetched again afterwards. */
+  /** Paths whose queries, and those below, are fetched again after the change. */
   changes: readonly string[]
   onDone?(answer: Answer, input: Input): void
 }
 
-/** A request that changes something: `const save = useChange((body: New) => post<Tool>(path, { body }), { changes: [path] })`. */
+/** A change: `const save = useChange((body: New) => post<Tool>(path, { body }), { changes: [path] })`. */
 export function useChange<Input, Answer>(
   requestOf: (input: Input) => ApiRequest<Answer>,
   { changes, onDone }: ChangeOptions<Input, Answer>,
@@ -95,8 +95,8 @@ export function useChange<Input, Answer>(
 }
 
 /**
- * Has the queries of these paths, and of those below, fetched again: at once where they are shown. A first read that is under way
- * may be older than the change, and is repeated at its end.
+ * Refetches the queries of these paths and below: at once where they are on screen. A first read that is in
+ * progress might be older than the change, so it is repeated at its end.
  */
 export async function invalidate(paths: readonly string[]): Promise<void> {
   const isBelow = ({ queryKey: [key] }: { queryKey: QueryKey }) =>
@@ -111,7 +111,7 @@ export async function invalidate(paths: readonly string[]): Promise<void> {
   await queryClient.invalidateQueries({ predicate: query => underWay.includes(query) })
 }
 
-/** Reads what has changed just now. A read that is under way may be older than the change: it is waited for, and not joined. */
+/** Reads data that just changed. A read in progress might be older, so it is awaited, not joined. */
 export async function readAnew<Data, Key extends QueryKey>(
   options: FetchQueryOptions<Data, Error, Data, Key>,
 ): Promise<Data> {
@@ -122,7 +122,7 @@ export async function readAnew<Data, Key extends QueryKey>(
   return await queryClient.fetchQuery({ ...options, staleTime: 0 })
 }
 
-/** Changes the rows of every list of this path before the server has answered; returns how to undo that. */
+/** Changes the rows of every list of this path before the server answers; returns the undo function. */
 export function patchRows<Row>(
   path: string,
   name: string,

@@ -1,24 +1,24 @@
 /** A request of the console as data: it is sent by `client.ts`, cached by `query.ts` and shown as a command by `curl.ts`. */
 export interface ApiRequest<Answer = unknown> {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Encoded, without a query: made by `path`. */
+  /** The encoded path, without a query, built by `path`. */
   path: string
   query?: Query
-  /** Sent as JSON. */
+  /** The body that is sent as JSON. */
   body?: unknown
-  /** Sent as a form with files, instead of `body`. */
+  /** The form with files that is sent instead of `body`. */
   form?: FormData
   /** Names of fields of `body` whose values commands don't show. */
   secrets?: readonly string[]
-  /** The answer keeps numbers that a double would round, see `parseExact`. */
+  /** Keeps numbers of the response that a double would round, see `parseExact`. */
   isExact?: boolean
-  /** What the server answers: a type, never a value. */
+  /** The type of the response; never a value. */
   readonly answer?: Answer
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
-/** A path whose values are encoded: path`/api/agents/${id}/tools/${tool}`. */
+/** Builds a path with encoded values: path`/api/agents/${id}/tools/${tool}`. */
 export function path(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
   return texts.reduce((whole, text, at) => `${whole}${encodeURIComponent(values[at - 1] ?? '')}${text}`)
 }
@@ -57,7 +57,7 @@ export const exact = <Answer>(request: ApiRequest<Answer>): ApiRequest<Answer> =
   isExact: true,
 })
 
-/** The request's address on this origin, with its query. */
+/** Returns the request's address on this origin, with its query. */
 export function addressOf({ path, query = {} }: ApiRequest): string {
   const entries = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map(one => [name, String(one)]),

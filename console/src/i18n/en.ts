@@ -1,4 +1,4 @@
-/** Texts of the frame and of `ui/`. This object is the type of all other languages. */
+/** Texts of the frame and of `ui/`. This object is the type for all other languages. */
 export const en = {
   close: 'Close',
   cancel: 'Cancel',
@@ -47,7 +47,7 @@ export const en = {
     close: 'Close what is open',
     run: 'Send or save a form',
   },
-  /** As they are written on the keys. */
+  /** The names as written on the keys. */
   keys: { search: 'Ctrl K', send: 'Ctrl Enter', close: 'Escape' },
   singleKeys: 'Shortcuts of single letters',
   switchAgent: 'Switch agent',

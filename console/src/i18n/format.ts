@@ -1,6 +1,6 @@
 import { language } from './text.ts'
 
-/** Formats are made once for each language and set of options. */
+/** Caches formats by language; each call covers one set of options. */
 function cached<Format>(make: (language: string) => Format): () => Format {
   const formats = new Map<string, Format>()
   return () => {
@@ -25,9 +25,9 @@ const bytesOf = (unit: string) =>
 const units = (['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const).map(unit => bytesOf(unit))
 
 export const formatNumber = (value: number) => plain().format(value)
-/** An amount in US dollars as the service writes it, such as 0.0125. */
+/** Formats an amount in US dollars as the service writes it, such as 0.0125. */
 export const formatDollars = (amount: string) => dollars().format(Number(amount))
-/** `value` from 0 to 1. */
+/** Formats a `value` from 0 to 1 as a percentage. */
 export const formatShare = (value: number) => percentage().format(value)
 export const formatList = (values: readonly string[]) => list().format(values)
 export const formatExactTime = (time: Date) => exact().format(time)
@@ -51,7 +51,7 @@ const durations = [
   [Number.POSITIVE_INFINITY, durationOf('day'), 86_400_000],
 ] as const
 
-/** Milliseconds in the unit that suits them. */
+/** Formats milliseconds in a suitable unit. */
 export function formatDuration(ms: number): string {
   const [, format, unit] = durations.find(([below]) => ms < below) ?? durations[0]
   return format().format(unit === 1 ? Math.round(ms) : ms / unit)

@@ -6,7 +6,7 @@ type Other = Exclude<Language, 'en'>
 
 const storageKey = 'language'
 
-/** Chosen before, else the first of the browser's languages that there is. */
+/** Returns the stored choice, else the first available language of the browser. */
 function preferred(): Language {
   // Parts without a page are tested outside of a browser.
   const wished = [globalThis.localStorage?.getItem(storageKey), ...navigator.languages]
@@ -14,10 +14,10 @@ function preferred(): Language {
   return (found ?? 'en') as Language
 }
 
-/** The language of what is shown; set by `chooseLanguage`. */
+/** The displayed language; set by `chooseLanguage`. */
 export const language = createStore<Language>(preferred())
 
-/** Texts of a view in all languages: English is a part of the view, the others are loaded when they are needed. */
+/** Texts of a view in all languages: English is a part of the view, the others are loaded on demand. */
 export interface Text<Messages> {
   current(): Messages
 }
@@ -28,8 +28,8 @@ interface Loadable {
 const loadable: Loadable[] = []
 
 /**
- * Declares the texts of a view: `export const text = defineText(en, { de: () => import('./de.ts') })`. A message is a string, or
- * a function whose arguments it holds, so that plurals and order are each language's own.
+ * Declares the texts of a view: `export const text = defineText(en, { de: () => import('./de.ts') })`. A
+ * message is a string, or a function of its values, so that each language chooses plurals and order.
  */
 export function defineText<Messages>(
   en: Messages,
@@ -44,7 +44,7 @@ export function defineText<Messages>(
   return { current: () => loaded[language.get()] ?? en }
 }
 
-/** Loads what was declared so far in the current language: before a view is shown. */
+/** Loads the declared texts in the current language, before a view is shown. */
 export async function loadTexts(wanted = language.get()): Promise<void> {
   await Promise.all(loadable.map(one => one.load(wanted)))
 }

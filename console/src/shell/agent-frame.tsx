@@ -18,10 +18,10 @@ import { Shortcuts } from './shortcuts.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
 import './frame.css'
 
-/** What is open over the views. */
+/** The overlay that is open above the views. */
 export type Overlay = 'commands' | 'shortcuts' | 'rail' | undefined
 
-/** Rail, bar, view and foot: everything that stays while the views of an agent change. */
+/** Rail, bar, view and foot: the frame that stays while the views of an agent change. */
 export function AgentFrame() {
   const { agent: id = '' } = useParams({ strict: false })
   const caller = useQuery(callerQuery).data

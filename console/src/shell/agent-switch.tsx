@@ -10,7 +10,7 @@ import { Dialog } from '#console/ui/dialog.tsx'
 import { Icon } from '#console/ui/icon.tsx'
 import { useAgent } from './agent.tsx'
 
-/** Shows whose views these are, and leads to another agent. */
+/** Shows the current agent, and links to the others. */
 export function AgentSwitch() {
   const t = useText(frameText)
   const agent = useAgent()

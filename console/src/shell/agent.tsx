@@ -5,11 +5,11 @@ import { abilitiesOn, agentsQuery, callerQuery, ownAgentsQuery } from '#console/
 import { queryClient } from '#console/api/query.ts'
 import { path } from '#console/api/request.ts'
 
-/** The agent whose views are shown, and what the caller may do with it. */
+/** The agent whose views are shown, with the caller's abilities. */
 export interface Agent extends AgentRow {
-  /** Begins the path of each call: `${agent.api}/sources`. */
+  /** The prefix of each call's path: `${agent.api}/sources`. */
   api: string
-  /** Begins the address of each view: `${agent.home}/knowledge`. */
+  /** The prefix of each view's address: `${agent.home}/knowledge`. */
   home: string
   may(ability: Ability): boolean
 }
@@ -20,7 +20,7 @@ interface Known {
   own: readonly OwnEntry[] | undefined
 }
 
-/** Undefined if there is none of that id, or the caller has no access to it. */
+/** Returns the agent; undefined if none has that id, or if the caller has no access to it. */
 export function agentOf(id: string, { caller, agents, own = [] }: Known): Agent | undefined {
   const row = agents?.find(agent => agent.id === id)
   if (row === undefined || caller === undefined) return undefined
@@ -33,7 +33,7 @@ export function agentOf(id: string, { caller, agents, own = [] }: Known): Agent 
   }
 }
 
-/** Loads who calls, and the agents. */
+/** Loads the caller and the agents. */
 export async function loadAgent(id: string): Promise<Agent | undefined> {
   const [caller, { agents }, { agents: own }] = await Promise.all([
     queryClient.ensureQueryData(callerQuery),
@@ -45,7 +45,7 @@ export async function loadAgent(id: string): Promise<Agent | undefined> {
 
 export const AgentContext = createContext<Agent | undefined>(undefined)
 
-/** What the caller may do with any agent; `useAgent().may` says it of the one that is shown. */
+/** Returns a check of the caller's abilities on any agent; `useAgent().may` checks the shown one. */
 export function useMay(): (agentId: string, ability: Ability) => boolean {
   const caller = useQuery(callerQuery).data
   const own = useQuery(ownAgentsQuery).data?.agents ?? []

@@ -9,7 +9,7 @@ import { Button } from '#console/ui/button.tsx'
 import { Icon } from '#console/ui/icon.tsx'
 import { useAgent } from './agent.tsx'
 
-/** What concerns all views: the state of the server, and an agent that is open to all. */
+/** Messages for all views: the state of the server, and an agent that is open to all. */
 export function Banners() {
   return (
     <div className="banners">
@@ -19,7 +19,7 @@ export function Banners() {
   )
 }
 
-/** Shown while an agent is loaded, if that takes long. */
+/** Shown while an agent is loading, after a short delay. */
 export function Starting() {
   return (
     <main id="main">
@@ -28,7 +28,7 @@ export function Starting() {
   )
 }
 
-/** No server, no user, or too many requests. */
+/** A banner for no server, no user, or too many requests. */
 function ServerState() {
   const t = useText(frameText)
   const state = useStore(connection)
@@ -50,7 +50,7 @@ function ServerState() {
   )
 }
 
-/** `default` without a user is changed by anyone who reaches the port. */
+/** A warning that without a user, anyone who reaches the port can change `default`. */
 function OpenToAll() {
   const t = useText(frameText)
   const agent = useAgent()

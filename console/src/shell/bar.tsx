@@ -17,7 +17,7 @@ interface BarProps {
   onOpen(overlay: Overlay): void
 }
 
-/** The name of the view, the search, and how the console looks. */
+/** The bar with the view's name, the search, and the look of the console. */
 export function Bar({ onOpen }: BarProps) {
   const t = useText(frameText)
   return (
@@ -45,7 +45,7 @@ export function Bar({ onOpen }: BarProps) {
 
 const noTitle: Title = { en: '', de: '' }
 
-/** After a navigation the focus would be nowhere: it goes to the name of the view. */
+/** A navigation would lose the focus, so it moves to the name of the view. */
 function ViewTitle() {
   const agent = useAgent()
   const heading = useRef<HTMLHeadingElement>(null)

@@ -15,7 +15,7 @@ interface CommandsProps {
   onOpen(overlay: Overlay): void
 }
 
-/** Ctrl K: every view, and what features offer to do. */
+/** The palette of Ctrl K: every view, and the commands of features. */
 export function Commands({ onClose, onOpen }: CommandsProps) {
   const t = useText(frameText)
   const chosen = useStore(language)

@@ -8,40 +8,40 @@ import type { Parts } from './parts.tsx'
 /** A name that the frame shows before the texts of the view are loaded. */
 export type Title = Readonly<Record<Language, string>>
 
-/** What the module of a view exports. */
+/** The exports of a view's module. */
 export interface ViewModule {
   default: ComponentType
-  /** Starts the view's queries, when a person is about to open it. Nothing waits for them. */
+  /** Starts the view's queries when a person is about to open it. The result is not awaited. */
   prefetch?(context: { agent: Agent; params: Readonly<Record<string, string>> }): unknown
 }
 
 export interface View {
-  /** Below `/a/{agent}/`, such as `knowledge` or `knowledge/$sourceId`. */
+  /** The path below `/a/{agent}/`, such as `knowledge` or `knowledge/$sourceId`. */
   path: string
   title: Title
-  /** Who may open it: others see the view's name and what it needs, and don't see it in the rail. */
+  /** The ability to open the view: without it, the rail hides the view and its page names the ability. */
   needs: Ability
   load(): Promise<ViewModule>
-  /** Its place in the rail; none for views that others lead to. */
+  /** The place in the rail; absent for views that others link to. */
   rail?: {
     group: 'talk' | 'know' | 'act' | 'setUp'
-    /** Among those of its group. */
+    /** The place within the group. */
     order: number
     icon: IconName
-    /** The letter that opens it after G. */
+    /** The letter that opens the view after G. */
     key?: string
-    /** How many things wait in it: a hook. */
+    /** A hook that returns the number of waiting items in the view. */
     useCount?(agent: Agent): number | undefined
   }
 }
 
-/** Something that a person can do from anywhere, found by Ctrl K. */
+/** An action that a person can start from anywhere, found by Ctrl K. */
 export interface Command {
   id: string
   title: Title
   icon: IconName
   needs: Ability
-  /** Where it leads: a path below `/a/{agent}/`, with a query if needed. */
+  /** The target: a path below `/a/{agent}/`, with a query if needed. */
   to: string
 }
 
@@ -57,7 +57,7 @@ export interface Feature {
   views: readonly View[]
   pages?: readonly Page[]
   commands?: readonly Command[]
-  /** Components that other features show by their name (`shell/parts.tsx`). */
+  /** Components that other features show by name (`shell/parts.tsx`). */
   parts?: { [Name in keyof Parts]?: () => Promise<{ default: ComponentType<Parts[Name]> }> }
 }
 
@@ -79,7 +79,7 @@ export const railGroups = groups.map(group => ({
     .filter(({ rail }) => rail.group === group)
     .toSorted((one, other) => one.rail.order - other.rail.order),
 }))
-/** What a caller meets of an agent: the role `chat` sees chat alone, though some views need no ability. */
+/** True if the frame lists it: the role `chat` sees only the chat, though some views need no ability. */
 export const isFor = (agent: Agent, { needs }: Pick<View, 'needs'>) =>
   agent.may(needs) && (needs !== 'any' || agent.may('read'))
 

@@ -4,7 +4,7 @@ import { frameText } from '#console/i18n/frame-text.ts'
 import { useText } from '#console/i18n/text.ts'
 import { CopyButton } from '#console/ui/code.tsx'
 
-/** The newest request of the views, as the command that does the same. */
+/** The newest request of the views as a command. */
 export function Foot() {
   const t = useText(frameText)
   const [newest] = useStore(latestRequests)

@@ -3,25 +3,25 @@ import { lazy, Suspense } from 'react'
 import { loadTexts } from '#console/i18n/text.ts'
 import { features } from './feature.ts'
 
-/** Components that one feature has (`Feature.parts`) and others show, by name, with their properties. */
+/** Components of one feature (`Feature.parts`) that others show, by name, with their properties. */
 export interface Parts {
-  /** A document in a panel, with a passage of it marked: what an answer rests on. */
+  /** A document in a panel, with a passage marked: the source of an answer. */
   document: {
     sourceId: string
-    /** Of the passage: one that is gone was read again since, and may stand elsewhere. */
+    /** The id of the passage: a missing one was read again, and might be elsewhere. */
     id?: string
-    /** The page of a source with several addresses, as the passage's metadata has it. */
+    /** The page of a source with several addresses, from the passage's metadata. */
     url?: string | null
     /** The page of a PDF, counted from 1. */
     page?: number | null
-    /** Where the passage stands in the extracted text (of `url`), in UTF-16 units. */
+    /** The start of the passage in the extracted text (of `url`), in UTF-16 units. */
     start?: number
     end?: number
-    /** The passage's text, which is looked for on the page of a PDF. */
+    /** The passage's text, which is searched on the page of a PDF. */
     passage?: string
     onClose(): void
   }
-  /** A call of a tool that waits for a person, with the buttons that decide it. */
+  /** A call of a tool that waits for a person, with its buttons. */
   approval: { toolCallId: string }
 }
 
@@ -29,7 +29,7 @@ type PartProps<Name extends keyof Parts> = { name: Name } & Parts[Name]
 
 const components = new Map<string, ComponentType<object>>()
 
-/** Shows a part of another feature; nothing where no feature has it. */
+/** Shows a part of another feature; empty if no feature has it. */
 export function Part<Name extends keyof Parts>({ name, ...props }: PartProps<Name>) {
   const Component = componentOf(name)
   return (
@@ -41,7 +41,7 @@ export function Part<Name extends keyof Parts>({ name, ...props }: PartProps<Nam
   )
 }
 
-/** The properties were checked by `Part`. */
+/** `Part` has checked the properties. */
 type Loader = () => Promise<{ default: ComponentType<object> }>
 
 function componentOf(name: keyof Parts): ComponentType<object> | undefined {

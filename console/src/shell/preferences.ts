@@ -1,6 +1,6 @@
 import { createStore } from '#console/api/store.ts'
 
-/** Kept in the browser. `theme.js` applies theme and density before anything is drawn. */
+/** Stored in the browser. `theme.js` applies theme and density before anything is drawn. */
 function preference(name: string, isOfPage: boolean) {
   const store = createStore(localStorage.getItem(name) ?? '')
   store.subscribe(() => {
@@ -18,5 +18,5 @@ function preference(name: string, isOfPage: boolean) {
 export const theme = preference('theme', true)
 /** `compact`, or empty. */
 export const density = preference('density', true)
-/** `off` turns shortcuts of single letters off (WCAG 2.1.4). */
+/** `off` disables shortcuts of single letters (WCAG 2.1.4). */
 export const singleKeys = preference('single-keys', false)

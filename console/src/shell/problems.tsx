@@ -45,7 +45,7 @@ export function NeedsRole({ view }: { view: View }) {
   return view.needs === 'any' ? null : <Empty title={title} text={t.needs[view.needs]} />
 }
 
-/** What is shown in the place of a view that failed; it is tried again once the server can be reached. */
+/** The replacement of a view that failed; it retries once the server is reachable. */
 export function ViewProblem({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
   const retry = () => {

@@ -24,7 +24,7 @@ export function Rail() {
   )
 }
 
-/** The rail on narrow screens: over the view, closed by its button, Escape, the backdrop, or by going somewhere. */
+/** The rail on narrow screens, above the view. Its button, Escape, the backdrop or a navigation close it. */
 export function Drawer({ onClose }: { onClose(): void }) {
   const t = useText(frameText)
   const dialog = useModal(onClose)
@@ -74,7 +74,7 @@ function RailContent() {
   )
 }
 
-/** The caller, with the way in or out. */
+/** The caller, with the link to sign in or out. */
 function Who() {
   const t = useText(frameText)
   const { home } = useAgent()

@@ -91,7 +91,7 @@ export const router = createRouter({
     agentRoute.addChildren([agentStart, ...views.map(routeOf)]),
   ]),
   defaultPreload: 'intent',
-  // The cache of queries says what is fresh.
+  // The cache of queries decides which data are fresh.
   defaultPreloadStaleTime: 0,
   defaultNotFoundComponent: NotFound,
   defaultErrorComponent: ViewProblem,

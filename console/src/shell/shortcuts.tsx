@@ -7,7 +7,7 @@ import { useAgent } from './agent.tsx'
 import { isFor, railViews } from './feature.ts'
 import { singleKeys } from './preferences.ts'
 
-/** The list of shortcuts, and the switch for those of single letters. */
+/** The list of shortcuts, and the switch for single letters. */
 export function Shortcuts({ onClose }: { onClose(): void }) {
   const t = useText(frameText)
   const chosen = useStore(language)

@@ -1,7 +1,7 @@
 import { send } from '#console/api/client.ts'
 import { post } from '#console/api/request.ts'
 
-/** The page that signs people in, and then leads back to what is shown now. */
+/** Returns the address of the sign-in, which then returns to the current view. */
 export const signInAddress = () =>
   `/sign-in?return_to=${encodeURIComponent(location.pathname + location.search)}`
 

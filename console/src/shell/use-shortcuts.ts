@@ -5,10 +5,10 @@ import type { Overlay } from './agent-frame.tsx'
 import { isFor, railViews } from './feature.ts'
 import { singleKeys } from './preferences.ts'
 
-/** After G, the letter of a view counts for so long, in milliseconds. */
+/** Max time between G and the letter of a view (ms). */
 const secondKeyMs = 1500
 
-/** Keys that work in all views. Single letters never count while a person writes or a dialog is open. */
+/** Handles keys that work in all views. Single letters don't count during typing or in a dialog. */
 export function useShortcuts(onOpen: (overlay: Overlay) => void): void {
   const agent = useAgent()
   const navigate = useNavigate()

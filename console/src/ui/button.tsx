@@ -6,7 +6,7 @@ import { Icon } from './icon.tsx'
 interface Looks {
   kind?: 'plain' | 'primary' | 'quiet' | 'danger'
   icon?: IconName
-  /** For a button that shows its icon alone. */
+  /** The label of a button that shows only its icon. */
   label?: string
   children?: ReactNode
 }
@@ -18,7 +18,7 @@ function classOf({ kind = 'plain', children, label }: Looks, more = ''): string 
   return `btn ${kind}${isIcon ? ' icon-only' : ''} ${more}`.trim()
 }
 
-/** A button with a verb on it. With `label` and without children it shows its icon alone. */
+/** A button with a verb. With `label` and without children it shows only its icon. */
 export function Button({ kind, icon, label, className, children, type = 'button', ...rest }: ButtonProps) {
   const looks = { kind, label, children } as Looks
   return (

@@ -11,17 +11,17 @@ import { toast } from './toast.tsx'
 
 interface ChangesFormProps {
   schema: JsonSchema
-  /** The resource as it is. */
+  /** The current values of the resource. */
   values: Values
-  /** Sends the fields that are others than they were shown, with null for those that were emptied. */
+  /** Returns the request for the changed fields; a cleared field is null. */
   requestOf(changes: Values): ApiRequest
   /** Paths whose queries show the resource. */
   changes: readonly string[]
-  /** Shows the values alone. */
+  /** True if the values are only shown. */
   isReadOnly: boolean
 }
 
-/** Changes a resource by what a person changes in the form: what others have changed meanwhile stays. */
+/** A form that sends only the fields that a person changed: other people's changes stay. */
 export function ChangesForm({ schema, values, requestOf, changes, isReadOnly }: ChangesFormProps) {
   const t = useText(frameText)
   const [shown, setShown] = useState(values)

@@ -6,7 +6,7 @@ import { useText } from '#console/i18n/text.ts'
 import { Button } from './button.tsx'
 import { differences } from './differences.ts'
 
-/** Copies a text, and says so on the button. */
+/** Copies a text, and confirms it on the button. */
 export function CopyButton({ text, label }: { text(): string; label?: string }) {
   const t = useText(frameText)
   const [isCopied, setCopied] = useState(false)
@@ -22,13 +22,13 @@ export function CopyButton({ text, label }: { text(): string; label?: string }) 
   )
 }
 
-/** Copies the command that does what a form would send. */
+/** Copies the command that sends the form. */
 export function CopyCurl({ request }: { request(): ApiRequest }) {
   const t = useText(frameText)
   return <CopyButton label={t.copyCurl} text={() => curl(request(), location.origin, calledVia.get())} />
 }
 
-/** One value that is entered elsewhere, such as an address or a key, with the button that copies it. */
+/** A value that is entered elsewhere, such as an address or a key, with a copy button. */
 export function CopyLine({ text, label }: { text: string; label: string }) {
   return (
     <section className="copy-line" aria-label={label}>
@@ -40,7 +40,7 @@ export function CopyLine({ text, label }: { text: string; label: string }) {
 
 const maxShown = 20_000
 
-/** Text of a program or a value, cut to what can be shown at once; it scrolls within itself. */
+/** Text of a program or a value, cut to a displayable length; it scrolls within itself. */
 export function CodeBlock({ text, label }: { text: string; label: string }) {
   const t = useText(frameText)
   const [isWhole, setWhole] = useState(false)
@@ -60,7 +60,7 @@ export function CodeBlock({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** Two versions of a text by lines: what was removed and what was added, said in words and by sign. */
+/** The difference of two texts by lines: removed and added ones are marked by words and signs. */
 export function Diff({ before, after, label }: { before: string; after: string; label: string }) {
   const t = useText(frameText)
   const words = { '+': t.added, '-': t.removed, ' ': '' }

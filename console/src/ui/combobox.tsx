@@ -6,9 +6,9 @@ import { useText } from '#console/i18n/text.ts'
 export interface Option {
   id: string
   label: string
-  /** Drawn in the row instead of the label. */
+  /** The row's content instead of the label. */
   row?: ReactNode
-  /** Other words by which it is found. */
+  /** Other words that find the option. */
   keywords?: string
 }
 
@@ -17,11 +17,11 @@ interface ComboboxProps {
   options: readonly Option[]
   onChoose(option: Option): void
   placeholder?: string
-  /** Reports what is typed, for options that the server finds. */
+  /** Reports the typed text, for options that the server finds. */
   onType?(typed: string): void
 }
 
-/** A field that finds one of many: what is typed filters, arrows move, Enter chooses. The focus stays in the field. */
+/** A field that finds one of many: typing filters, arrows move, Enter chooses. It keeps the focus. */
 export function Combobox({ label, options, onChoose, placeholder, onType }: ComboboxProps) {
   const t = useText(frameText)
   const id = useId()

@@ -9,16 +9,16 @@ import { TextField } from './field.tsx'
 interface Question {
   title: string
   text?: string
-  /** The verb on the button. */
+  /** The verb of the button. */
   action: string
   isDangerous?: boolean
-  /** A name to be typed first, for what can't be undone. */
+  /** A name that must be typed first, for actions that cannot be undone. */
   typed?: string
 }
 
 const open = createStore<{ question: Question; answer(isYes: boolean): void } | undefined>(undefined)
 
-/** Asks the person, and resolves to whether they agreed: `if (await confirm({ title, action })) …`. */
+/** Asks a question and resolves to true on consent: `if (await confirm({ title, action })) …`. */
 export function confirm(question: Question): Promise<boolean> {
   return new Promise(resolve => {
     open.set({

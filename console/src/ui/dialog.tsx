@@ -9,12 +9,12 @@ interface DialogProps {
   onClose(): void
   /** Buttons at the foot. */
   actions?: ReactNode
-  /** Wider than a form needs. */
+  /** True for a dialog that is wider than a form. */
   isWide?: boolean
   children: ReactNode
 }
 
-/** A dialog over the view: it holds the focus, closes by Escape and gives the focus back. Shown as long as it is rendered. */
+/** A dialog above the view: it takes the focus, closes by Escape and restores the focus. */
 export function Dialog({ title, onClose, actions, isWide = false, children }: DialogProps) {
   const t = useText(frameText)
   const id = useId()
@@ -32,7 +32,7 @@ export function Dialog({ title, onClose, actions, isWide = false, children }: Di
 }
 
 const buttons = '.actions button'
-/** What the focus goes to first: a field, else the first button at the foot. */
+/** Elements that get the focus first: a field, else the first button at the foot. */
 const fields = `input, select, textarea, :not(:has(input, select, textarea)) > ${buttons}`
 
 /** Opens a `<dialog>` while it is rendered, and reports when the person closes it, also by a click on the backdrop. */
@@ -44,7 +44,7 @@ export function useModal(onClose: () => void): RefObject<HTMLDialogElement | nul
     const dialog = ref.current
     if (dialog === null) return
     dialog.showModal()
-    // On touch, a field that has the focus opens a keyboard over the dialog.
+    // On touch, a focused field opens a keyboard over the dialog.
     const first = dialog.querySelector<HTMLElement>(
       matchMedia('(pointer: coarse)').matches ? buttons : fields,
     )

@@ -3,10 +3,10 @@ interface Line {
   text: string
 }
 
-/** Beyond this many pairs of lines, everything between the equal ends counts as replaced. */
+/** Max pairs of lines to compare; beyond it, everything between the equal ends counts as replaced. */
 const maxPairs = 4_000_000
 
-/** The shortest way from one text to another by whole lines, from their longest common subsequence. */
+/** Returns the shortest edit from one text to another by lines: their longest common subsequence. */
 export function differences(before: string, after: string): (Line & { at: number })[] {
   const [old, now] = [before.split('\n'), after.split('\n')]
   const start = old.findIndex((line, at) => line !== now[at])
@@ -45,7 +45,7 @@ function between(old: readonly string[], now: readonly string[]): Line[] {
   return lines
 }
 
-/** Lengths of the longest common subsequences of the rests from each pair of lines on. */
+/** Returns the lengths of the longest common subsequences after each pair of lines. */
 function commonLengths(old: readonly string[], now: readonly string[]): number[][] {
   const lengths = Array.from({ length: old.length + 1 }, () => new Array<number>(now.length + 1).fill(0))
   for (let at = old.length - 1; at >= 0; at -= 1)

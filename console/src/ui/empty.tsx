@@ -6,7 +6,7 @@ import { Button } from './button.tsx'
 interface EmptyProps {
   title: string
   text?: ReactNode
-  /** The first thing to do. */
+  /** The first action. */
   children?: ReactNode
 }
 
@@ -21,7 +21,7 @@ export function Empty({ title, text, children }: EmptyProps) {
   )
 }
 
-/** Says what failed, in the place of what can't be shown. */
+/** An error, shown in place of the content that could not be loaded. */
 export function Problem({ error, onRetry }: { error: Error; onRetry?(): void }) {
   const t = useText(frameText)
   return (

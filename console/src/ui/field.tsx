@@ -16,7 +16,7 @@ interface Control {
   'aria-invalid': true | undefined
 }
 
-/** A label, a control with its hint, and what is wrong with it. */
+/** A label, a control with its hint, and the problem of its value. */
 export function Field({
   label,
   hint,
@@ -125,9 +125,9 @@ interface CheckFieldProps {
   hint?: ReactNode
   value: boolean
   onChange(value: boolean): void
-  /** Drawn as a switch: for what takes effect at once. */
+  /** True for a switch, whose change takes effect at once. */
   isSwitch?: boolean
-  /** The label is for screen readers alone, where the place says it. */
+  /** True if only screen readers get the label because its place explains the control. */
   isLabelHidden?: boolean
   isDisabled?: boolean
 }

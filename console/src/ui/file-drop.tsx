@@ -5,13 +5,13 @@ import { useText } from '#console/i18n/text.ts'
 
 interface FileDropProps {
   label: string
-  /** Endings and types, as of `<input accept>`. */
+  /** File endings and types, in the form of `<input accept>`. */
   accept?: string
   isSingle?: boolean
   onFiles(files: readonly File[]): void
 }
 
-/** Makes an element a place to drop files on: spread `place` on it. `isOver` while files are over it. */
+/** Makes an element a drop zone for files: spread `place` on it. `isOver` is true while files are over it. */
 export function useFileDrop(onFiles: (files: readonly File[]) => void) {
   const [isOver, setOver] = useState(false)
   return {
@@ -35,7 +35,7 @@ export function useFileDrop(onFiles: (files: readonly File[]) => void) {
   }
 }
 
-/** A place to drop files on; its button opens the system's dialog. */
+/** A drop zone for files; its button opens the system's dialog. */
 export function FileDrop({ label, accept, isSingle = false, onFiles }: FileDropProps) {
   const t = useText(frameText)
   const input = useRef<HTMLInputElement>(null)

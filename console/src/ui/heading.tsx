@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 
 interface HeadingProps {
-  /** Left out where the name of the view says it. */
+  /** Absent if the name of the view is enough. */
   title?: ReactNode
   /** A state, a count or a sentence beside the title. */
   detail?: ReactNode
@@ -9,7 +9,7 @@ interface HeadingProps {
   children?: ReactNode
 }
 
-/** The line above a record or a part of a view; the view's own name stands in the bar. */
+/** The line above a record or a part of a view; the view's own name is in the bar. */
 export function Heading({ title, detail, children }: HeadingProps) {
   return (
     <div className="heading">

@@ -57,7 +57,7 @@ const paths = {
 } as const
 export type IconName = keyof typeof paths
 
-/** A drawing that says nothing by itself: the word stands beside it, or in the label of what it is in. */
+/** A drawing without meaning of its own: the word is beside it, or in the label of its parent. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return (
     <svg

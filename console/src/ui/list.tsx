@@ -10,9 +10,9 @@ import { Problem } from './empty.tsx'
 export interface Column<Row> {
   title: string
   cell(row: Row): ReactNode
-  /** Numbers and buttons stand at the end. */
+  /** True to align numbers and buttons at the end. */
   isAtEnd?: boolean
-  /** The title is for screen readers alone. */
+  /** True if only screen readers get the title. */
   isTitleHidden?: boolean
 }
 
@@ -20,7 +20,7 @@ interface ListProps<Row> extends Rows<Row> {
   label: string
   columns: readonly Column<Row>[]
   keyOf(row: Row): string
-  /** Where the whole row leads; the link is on the first cell. */
+  /** Returns the target of the whole row; the link is on the first cell. */
   linkOf?(row: Row): string
   /** Shown instead of a list without rows. */
   empty: ReactNode
@@ -70,7 +70,7 @@ export function List<Row>(props: ListProps<Row>) {
   )
 }
 
-/** Loads the next page when it comes near, and by a button. */
+/** Loads the next page when its place comes near, and by a button. */
 function LoadMore({ onReach }: { onReach(): void }) {
   const t = useText(frameText)
   const place = useRef<HTMLDivElement>(null)
@@ -96,7 +96,7 @@ function LoadMore({ onReach }: { onReach(): void }) {
 const placeholderAfterMs = 200
 const placeholders = ['a', 'b', 'c', 'd', 'e']
 
-/** Rows that stand still, if the list takes longer than a moment. */
+/** Placeholder rows without motion, if the list takes longer than a moment. */
 function Placeholder({ label }: { label: string }) {
   const t = useText(frameText)
   const [isShown, setShown] = useState(false)

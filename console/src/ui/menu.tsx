@@ -16,10 +16,10 @@ export interface MenuItem {
 }
 
 interface MenuProps {
-  /** The button that opens it; give it `label` if it shows an icon alone. */
+  /** The button that opens the menu; needs a `label` if it shows only an icon. */
   button: Omit<ButtonProps, 'onClick' | 'popoverTarget' | 'id'>
   items: readonly (MenuItem | undefined | false)[]
-  /** Stands above the items. */
+  /** Content above the items. */
   children?: ReactNode
 }
 
@@ -42,7 +42,7 @@ export function Menu({ button, items, children }: MenuProps) {
         aria-label={button.label}
         className="popup"
         onKeyDown={moveByKeys}
-        // Lists have many menus: the items of one exist while it is open.
+        // Lists have many menus, so the items of one exist only while it is open.
         onBeforeToggle={({ newState }) => flushSync(() => setOpen(newState === 'open'))}
         onToggle={({ newState }) => {
           opener.current?.setAttribute('aria-expanded', String(newState === 'open'))
@@ -100,7 +100,7 @@ function targetOf(key: string, at: number, items: readonly HTMLElement[]): HTMLE
   return others.find(item => item.textContent?.trim().toLowerCase().startsWith(key.toLowerCase()))
 }
 
-/** Browsers without CSS anchors: below the button, within the window. */
+/** In browsers without CSS anchors, moves the popup below the button, within the window. */
 function placeBeside(popup: HTMLElement, opener: HTMLElement | null): void {
   if (opener === null || CSS.supports('position-area: block-end')) return
   const { left, bottom, top } = opener.getBoundingClientRect()

@@ -10,7 +10,7 @@ interface PanelProps {
   children: ReactNode
 }
 
-/** Details at the right of a view, over it on narrow screens. Escape in it closes it; the focus returns to where it was. */
+/** Details at the right of a view, above it on narrow screens. Escape closes it and restores the focus. */
 export function Panel({ title, onClose, children }: PanelProps) {
   const t = useText(frameText)
   const id = useId()
@@ -28,7 +28,7 @@ export function Panel({ title, onClose, children }: PanelProps) {
       aria-labelledby={id}
       onKeyDown={event => {
         if (event.key !== 'Escape' || event.defaultPrevented) return
-        // The same key would close a dialog that opens now.
+        // The same key event would close a dialog that opens now.
         event.preventDefault()
         onClose()
       }}

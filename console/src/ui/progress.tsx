@@ -1,6 +1,6 @@
 import { formatShare } from '#console/i18n/format.ts'
 
-/** How far something is, from 0 to 1; without `share` it is not known. */
+/** The progress, from 0 to 1; without `share` it is unknown. */
 export function Progress({ label, share }: { label: string; share?: number }) {
   return (
     <div className="progress">

@@ -38,7 +38,7 @@ interface SchemaFieldProps {
   name: string
   schema: JsonSchema
   isRequired: boolean
-  /** Whether optional fields say so: where all are, that would be noise. */
+  /** True to mark optional fields; false where all are optional. */
   isMarked: boolean
   value: DraftValue
   problem: Problem | undefined
@@ -92,7 +92,7 @@ function ObjectField({ name, schema, value, problem, onChange }: SchemaFieldProp
 
 const noDuration: Draft = { amount: '', unit: 'hour' }
 
-/** An amount and its unit. */
+/** A field for an amount and its unit. */
 function DurationField({ name, schema, value, problem, onChange }: SchemaFieldProps & { value: Draft }) {
   const t = useText(frameText)
   const { amount = '', unit = 'hour' } = value

@@ -14,14 +14,14 @@ interface SchemaFormProps {
   /** An object schema; `title` and `description` of each property are its label and hint. */
   schema: JsonSchema
   initial?: Values
-  /** The verb on the button. */
+  /** The verb of the button. */
   submit: string
-  /** What the form would send: it is sent by `onSubmit` and shown as a command. */
+  /** Returns the form's request, which the form shows as a command; `onSubmit` sends it. */
   request?(values: Values): ApiRequest
-  /** Sends the values; what it throws is shown at its field, or above the button. */
+  /** Sends the values; an error is shown at its field, or above the button. */
   onSubmit(values: Values): Promise<unknown>
   onCancel?(): void
-  /** Stands between the fields and the buttons. */
+  /** Content between the fields and the buttons. */
   children?: ReactNode
 }
 
@@ -36,7 +36,7 @@ export function SchemaForm(props: SchemaFormProps) {
 
   async function send(event?: FormEvent) {
     event?.preventDefault()
-    // Ctrl Enter sends it also while its button is disabled.
+    // Ctrl Enter works even while the button is disabled.
     if (isSending) return
     if ('field' in read) return setProblem({ field: read.field, message: t.notJson })
     setSending(true)

@@ -9,23 +9,23 @@ export interface JsonSchema {
   required?: readonly string[]
   items?: JsonSchema
   enum?: readonly unknown[]
-  /** Labels of `enum`, in its order. */
+  /** Labels of the values of `enum`, in the same order. */
   enumTitles?: readonly string[]
   default?: unknown
   examples?: readonly unknown[]
-  /** `duration` of an integer: seconds, written in the unit that suits them. */
+  /** `duration` of an integer: seconds, edited in a suitable unit. */
   format?: string
   pattern?: string
   maxLength?: number
   minimum?: number
   maximum?: number
-  /** A secret: never shown. */
+  /** True for a secret, which is never shown. */
   writeOnly?: boolean
 }
 
 export type Values = Readonly<Record<string, unknown>>
 
-/** What the fields hold while a person types: texts, checks, and objects of them. */
+/** The contents of the fields while a person types: texts, checks, and objects of them. */
 export interface Draft {
   readonly [name: string]: DraftValue
 }
@@ -42,9 +42,9 @@ export type FieldKind =
   | 'duration'
   | 'json'
 
-/** Texts longer than this are written in several lines. */
+/** Length above which texts are edited in several lines. */
 const longText = 300
-/** `code` is written in a font of one width. */
+/** `code` uses a monospaced font. */
 const longFormats: readonly unknown[] = ['multiline', 'code']
 
 export function kindOf(schema: JsonSchema): FieldKind {
@@ -61,7 +61,7 @@ export function kindOf(schema: JsonSchema): FieldKind {
   return 'json'
 }
 
-/** The type that is not `null`. */
+/** Returns the type other than `null`. */
 function typeOf({ type }: JsonSchema): string | undefined {
   return [type ?? []].flat().find(one => one !== 'null')
 }
@@ -87,18 +87,18 @@ function draftOf(schema: JsonSchema, value: unknown): DraftValue {
   return kind === 'json' || typeof value !== 'string' ? JSON.stringify(value, undefined, 2) : value
 }
 
-/** Of each the seconds, the longest first. */
+/** The seconds of each unit, longest first. */
 export const timeUnits = { day: 86_400, hour: 3600, minute: 60, second: 1 } as const
 export type TimeUnit = keyof typeof timeUnits
 
-/** Seconds in the longest unit of which they are a whole number. */
+/** Converts seconds to the longest unit that divides them. */
 export function durationOf(seconds: number): { amount: string; unit: TimeUnit } {
   const found = Object.entries(timeUnits).find(([, length]) => seconds % length === 0)
   const [unit, length] = (found ?? ['second', 1]) as [TimeUnit, number]
   return { amount: String(seconds / length), unit }
 }
 
-/** Undefined where no amount is given. */
+/** Returns the seconds; undefined without an amount. */
 function secondsOf({ amount = '', unit }: Draft): number | undefined {
   const seconds = Number(amount) * timeUnits[unit as TimeUnit]
   return amount === '' ? undefined : Math.round(seconds * 1000) / 1000
@@ -107,7 +107,7 @@ function secondsOf({ amount = '', unit }: Draft): number | undefined {
 const isObject = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Once a secret was sent, no form keeps it. */
+/** Removes the secrets, so that no form keeps one that was sent. */
 export function withoutSecrets(schema: JsonSchema, draft: Draft): Draft {
   const secrets = propertiesOf(schema).filter(([, { writeOnly }]) => writeOnly)
   return { ...draft, ...Object.fromEntries(secrets.map(([name]) => [name, ''])) }
@@ -115,7 +115,7 @@ export function withoutSecrets(schema: JsonSchema, draft: Draft): Draft {
 
 type Read = { values: Values } | { field: string }
 
-/** The values that a draft stands for, without those left empty; or the field that is no JSON. */
+/** Reads the values of a draft, without empty ones; or returns the field with invalid JSON. */
 export function readValues(schema: JsonSchema, draft: Draft): Read {
   const values: Record<string, unknown> = {}
   for (const [name, property] of propertiesOf(schema)) {
@@ -128,8 +128,8 @@ export function readValues(schema: JsonSchema, draft: Draft): Read {
 }
 
 /**
- * What a form changes of a resource whose fields `null` removes: fields that were emptied are null, and those that are as they
- * were are left out. Secrets are never known, so that each that was typed counts.
+ * Returns the changes of a resource whose fields `null` removes: a cleared field is null, and unchanged
+ * fields are left out. Secrets are never known, so each typed one counts.
  */
 export function changedValues(schema: JsonSchema, before: Values, values: Values): Values {
   const changed = propertiesOf(schema).filter(([name, { writeOnly, default: usual = null }]) => {
@@ -163,5 +163,5 @@ function readValue(schema: JsonSchema, draft: DraftValue): unknown {
   }
 }
 
-/** The text that stands for a value of `enum`. */
+/** Returns the text of a value of `enum`. */
 export const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 
-/** The pause in typing after which a search begins, in milliseconds. */
+/** Pause in typing after which a search begins (ms). */
 const pauseMs = 250
 
 interface SearchFieldProps {
@@ -9,10 +9,10 @@ interface SearchFieldProps {
   onSearch(value: string): void
 }
 
-/** A field above a list: it searches once the person stops typing. Keep `value` in the address. */
+/** A field above a list that searches after a pause in typing. Keep `value` in the address. */
 export function SearchField({ label, value, onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(value)
-  // The address follows what is typed: only another's change of it comes into the field.
+  // The address follows the typed text: only other changes of the address reach the field.
   const searched = useRef(value)
   useEffect(() => {
     if (value !== searched.current) setTyped(value)

@@ -9,7 +9,7 @@ interface SectionProps {
   children?: ReactNode
 }
 
-/** A named part of a page, on a card of a form's width. */
+/** A titled part of a page, on a card of a form's width. */
 export function Section({ title, detail, text, children }: SectionProps) {
   const id = useId()
   return (
@@ -24,7 +24,7 @@ export function Section({ title, detail, text, children }: SectionProps) {
   )
 }
 
-/** Values that are shown and not changed, by their names. Those that are not set have a dash. */
+/** Read-only values by name. Missing values are shown as a dash. */
 export function Facts({ rows }: { rows: readonly { name: string; value: ReactNode }[] }) {
   return (
     <dl className="facts">

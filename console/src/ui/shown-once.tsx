@@ -7,13 +7,13 @@ import { Dialog } from './dialog.tsx'
 
 interface ShownOnceProps {
   title: string
-  /** Says what the secret is for, and that it is not shown again. */
+  /** Explains the secret's use, and that it is not shown again. */
   text: ReactNode
   secret: string
   onClose(): void
 }
 
-/** A secret that no later answer has: it is gone when the dialog is closed. */
+/** A secret that no later response contains: it is gone when the dialog is closed. */
 export function ShownOnce({ title, text, secret, onClose }: ShownOnceProps) {
   const t = useText(frameText)
   return (

@@ -10,7 +10,7 @@ interface TabsProps<Name extends string> {
   children: ReactNode
 }
 
-/** Tabs by the ARIA pattern: arrows, Home and End move between them and choose. Keep `chosen` in the address. */
+/** Tabs by the ARIA pattern: arrows, Home and End choose between them. Keep `chosen` in the address. */
 export function Tabs<Name extends string>({ label, tabs, chosen, onChoose, children }: TabsProps<Name>) {
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
@@ -72,7 +72,7 @@ interface SegmentsProps<Name extends string> {
   onChoose(name: Name): void
 }
 
-/** A few choices of which one holds, as "Graph" and "Outline". */
+/** A few exclusive choices, such as "Graph" and "Outline". */
 export function Segments<Name extends string>({ label, segments, chosen, onChoose }: SegmentsProps<Name>) {
   return (
     <fieldset className="seg">

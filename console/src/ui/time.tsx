@@ -5,7 +5,7 @@ import { language } from '#console/i18n/text.ts'
 
 const tickMs = 30_000
 
-/** The time in steps of half a minute, for all that is relative to it. */
+/** Returns the time in steps of half a minute, for all relative times. */
 function useNow(): number {
   return useSyncExternalStore(
     listener => {

@@ -11,7 +11,7 @@ interface Toast {
 }
 
 const shownMs = 5000
-/** How long a change can be undone, in milliseconds. */
+/** Time in which a change can be undone (ms). */
 const undoMs = 10_000
 const toasts = createStore<readonly Toast[]>([])
 let made = 0
@@ -24,13 +24,13 @@ function show(toast: Omit<Toast, 'id'>): number {
 
 const hide = (id: number) => toasts.set(toasts.get().filter(toast => toast.id !== id))
 
-/** Says for some seconds that something was done. */
+/** Shows for some seconds that an action succeeded. */
 export function toast(text: string): void {
   const id = show({ text })
   setTimeout(() => hide(id), shownMs)
 }
 
-/** Says that something failed, until the person closes it. */
+/** Shows an error until the person closes it. */
 export function toastError(error: unknown): void {
   show({ text: error instanceof Error ? error.message : String(error), isError: true })
 }
@@ -41,9 +41,7 @@ addEventListener('pagehide', () => {
   for (const send of waiting) send()
 })
 
-/**
- * Offers to undo a change for ten seconds; it is sent then. Show it as done at once, with `patchRows`, whose result is `undo`.
- */
+/** Shows "Undo" for ten seconds, then sends the change. Show it at once: `patchRows` returns `undo`. */
 export function undoable(text: string, { undo, send }: { undo(): void; send(): Promise<unknown> }): void {
   const settle = () => {
     clearTimeout(timer)
@@ -68,7 +66,7 @@ export function undoable(text: string, { undo, send }: { undo(): void; send(): P
   waiting.add(commit)
 }
 
-/** Shows all of them; the frame renders it once. */
+/** Shows all toasts; the frame renders it once. */
 export function ToastHost() {
   const t = useText(frameText)
   const shown = useStore(toasts)

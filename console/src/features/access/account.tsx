@@ -19,7 +19,7 @@ import { endSession, endSessions, listSessions, sessions } from './requests.ts'
 import { text } from './text.ts'
 import './access.css'
 
-/** The caller: their own keys, and where they are signed in. */
+/** The caller's own keys and sessions. */
 export default function Account() {
   const t = useText(text)
   const navigate = useNavigate()

@@ -52,7 +52,7 @@ export function Admins() {
         {...rows}
         label={t.people}
         keyOf={({ id }) => id}
-        empty={<Empty title={t.nobody} text={t.nobodyText} />}
+        empty={<Empty title={t.noPeople} text={t.noPeopleText} />}
         columns={[
           {
             title: t.email,

@@ -10,15 +10,15 @@ import { budgetFields, text } from './text.ts'
 
 interface BudgetFormProps {
   title: string
-  /** Who has the budget, as it is. */
+  /** The person or key with the current budget. */
   values: { monthly_tokens?: number | null; monthly_usd?: string | null }
   requestOf(changes: Values): ApiRequest
-  /** The path of their list. */
+  /** The path of the list of people or keys. */
   list: string
   onClose(): void
 }
 
-/** What a person or a key may spend on models in a month; emptied fields bound nothing. */
+/** A form for the monthly budget of a person or a key on models; an empty field sets no limit. */
 export function BudgetForm({ title, values, requestOf, list, onClose }: BudgetFormProps) {
   const t = useText(text)
   const save = useChange(requestOf, { changes: [list], onDone: () => toast(t.budgetSaved) })

@@ -35,8 +35,8 @@ export default {
   addHint:
     'Die Rolle gilt sofort, wie auch immer sich die Person mit dieser Adresse anmeldet. Für einen Link laden Sie sie ein.',
   added: (email, role) => `${email} ist jetzt: ${role}.`,
-  nobody: 'Hier hat noch niemand eine Rolle',
-  nobodyText: 'Wer sich mit dem ersten Link anmeldet, wird Owner.',
+  noPeople: 'Hier hat noch niemand eine Rolle',
+  noPeopleText: 'Wer sich mit dem ersten Link anmeldet, wird Owner.',
   remove: 'Rolle nehmen',
   removeTitle: email => `${email} die Rolle nehmen?`,
   removeText:

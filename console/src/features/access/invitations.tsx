@@ -17,7 +17,7 @@ import type { Invitation } from './requests.ts'
 import { invitations, invite, listInvitations, withdraw } from './requests.ts'
 import { text } from './text.ts'
 
-/** The caller's invitations that nobody has accepted yet. */
+/** The caller's invitations that are not accepted yet. */
 export function Invitations() {
   const t = useText(text)
   const agent = useAgent()

@@ -23,7 +23,7 @@ import { budgetFields, budgetIn, roleField, text } from './text.ts'
 const dayMs = 24 * 60 * 60_000
 const tones = { active: 'good', expired: 'plain', revoked: 'bad' } as const
 
-/** The keys of this path: those of an agent, or those of the caller, which reach all of their agents. */
+/** The keys of this path: an agent's keys, or the caller's, which reach all of the caller's agents. */
 export function Keys({ keys, isPersonal = false }: { keys: string; isPersonal?: boolean }) {
   const t = useText(text)
   const rows = useRows<Key>(listKeys(keys), 'keys')

@@ -16,7 +16,7 @@ import './access.css'
 export const prefetch = ({ agent }: { agent: Agent }) =>
   queryClient.prefetchInfiniteQuery(listQuery(listAdmins(`${agent.api}/admins`), 'admins'))
 
-/** Who may do what with the agent: people with a role, those who are invited, and keys of programs. */
+/** Access to the agent: people with a role, invited people, and keys of programs. */
 export default function People() {
   const t = useText(text)
   const agent = useAgent()

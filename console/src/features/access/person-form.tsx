@@ -14,7 +14,7 @@ interface PersonFormProps {
   onClose(): void
 }
 
-/** An address and a role. */
+/** A form for an address and a role. */
 export function PersonForm({ title, action, hint, request, onSubmit, onClose }: PersonFormProps) {
   const t = useText(text)
   const email = { type: 'string', format: 'email', title: t.email, description: hint }

@@ -25,7 +25,7 @@ export const listInvitations = get<{ invitations: Invitation[] }>(invitations)
 export const invite = (body: object) => post<Static<typeof createdInvitationSchema>>(invitations, { body })
 export const withdraw = (id: string) => remove(`${invitations}${path`/${id}`}`)
 
-/** Keys of an agent, or of a person, by the path of their list. */
+/** Lists the keys of an agent or of a person, by the path of the list. */
 export const listKeys = (keys: string) => get<{ keys: Key[] }>(keys)
 export const createKey = (keys: string) => (body: object) => post<WithSecret>(keys, { body })
 export const changeKey = (keys: string, id: string) => (body: object) =>

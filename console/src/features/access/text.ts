@@ -36,8 +36,8 @@ export const en = {
   addHint:
     'The role counts at once, however the person signs in with this address. To send a link, invite them instead.',
   added: (email: string, role: string) => `${email} is now: ${role}.`,
-  nobody: 'Nobody has a role here',
-  nobodyText: 'Whoever signs in by the first link becomes the owner.',
+  noPeople: 'Nobody has a role here',
+  noPeopleText: 'Whoever signs in by the first link becomes the owner.',
   remove: 'Take the role away',
   removeTitle: (email: string) => `Take the role of ${email} away?`,
   removeText: 'It ends at once, with the rights of the keys that the person made for this agent.',
@@ -123,7 +123,7 @@ export const budgetFields = (t: Words) => ({
   monthly_usd: { type: 'string', title: t.dollarsAMonth, description: t.dollarsHint, examples: ['12.50'] },
 })
 
-/** A monthly budget in a few words. */
+/** Describes a monthly budget in a few words. */
 export function budgetIn(
   { monthly_tokens, monthly_usd }: { monthly_tokens?: number | null; monthly_usd?: string | null },
   t: Words,

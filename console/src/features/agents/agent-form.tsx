@@ -12,7 +12,7 @@ interface Fields {
   description?: string
 }
 
-/** Creates an agent, or changes the name and description of one. */
+/** A form that creates an agent, or changes the name and description of one. */
 export function AgentForm({ agent, onClose }: { agent?: AgentRow; onClose(): void }) {
   const t = useText(text)
   const changes = agentLists

@@ -24,7 +24,7 @@ export const prefetch = () => queryClient.prefetchInfiniteQuery(listQuery<AgentR
 
 const tones = { active: 'good', paused: 'warn', disabled: 'plain' } as const
 
-/** All agents of the caller: create, rename, pause and delete them. */
+/** All agents of the caller, with the buttons that create, rename, pause and delete them. */
 export default function Agents() {
   const t = useText(text)
   const navigate = useNavigate()
@@ -84,7 +84,7 @@ function Actions({ agent, onEdit }: { agent: AgentRow; onEdit(): void }) {
   const removal = useChange(deleteAgent, { changes: agentLists, onDone: () => toast(t.removed(name)) })
   const isActive = status === 'active'
 
-  /** Shown at once, and taken back if the server refuses. */
+  /** Shows the new state at once, and reverts it if the server refuses. */
   function toggle() {
     const next = isActive ? ('paused' as const) : ('active' as const)
     const undo = patchRows<AgentRow>(agentsPath, 'agents', rows =>

@@ -12,7 +12,7 @@ import type { Source } from './requests.ts'
 import { uploadSource } from './requests.ts'
 import { text } from './text.ts'
 
-/** Greets a person whose agent has answered nothing yet: a document, a question, the cited page. */
+/** A greeting for an agent without any answer: a document, a question, the cited page. */
 export function FirstSteps({ sources }: { sources: readonly Source[] }) {
   const t = useText(text)
   const agent = useAgent()

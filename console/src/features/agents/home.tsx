@@ -23,12 +23,12 @@ export const prefetch = ({ agent }: { agent: ShownAgent }) =>
 
 const tones = { active: 'good', paused: 'warn', disabled: 'plain' } as const
 
-/** What an agent has; one that has nothing yet is greeted with the first steps. */
+/** An agent's start page; for an empty agent, the first steps. */
 export default function Home() {
   const t = useText(text)
   const shown = useAgent()
   const { data: agent, error } = useQuery(query(getAgent(shown.id)))
-  // The counts are of everything that the agent has.
+  // The counts cover all resources of the agent.
   useChanges(() => void queryClient.invalidateQueries(query(getAgent(shown.id))))
   const { data: sources } = useQuery(query(listSources(shown.id)))
   if (error && agent === undefined) return <Problem error={error} />

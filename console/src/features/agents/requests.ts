@@ -12,7 +12,7 @@ import type { CredentialName, settingsAnswerSchema } from '#features/agents/sett
 import type { Contact } from '#features/contacts/contacts.schema.ts'
 import type { sourceSchema } from '#features/sources/sources.schema.ts'
 
-/** The calls of this feature. Types are those of the server's schemas, so that neither can change alone. */
+/** The calls of this feature. Their types come from the server's schemas, so neither can change alone. */
 
 export type Agent = Static<typeof agentSchema>
 export type Source = Static<typeof sourceSchema>
@@ -20,7 +20,7 @@ type NewAgent = Static<typeof newAgentSchema>
 type Changes = Static<typeof agentChangesSchema>
 
 export const agentsPath = '/api/agents'
-/** What a new, changed or deleted agent shows in. */
+/** Paths of lists that show a new, changed or deleted agent. */
 export const agentLists = [agentsPath, '/api/auth/agents']
 const agentPath = (id: string) => path`/api/agents/${id}`
 
@@ -41,7 +41,7 @@ export const findContacts = (id: string, search: string) =>
 export const changeSettings = (id: string) => (body: object) =>
   put<Settings>(settingsPath(id), { body, secrets: credentials })
 
-/** In the order of their list. */
+/** Names of the credentials, in the order of their list. */
 export const credentials = [
   ...(['openai_api_key', 'anthropic_api_key', 'google_api_key', 'openai_compatible_api_key'] as const),
   ...(['telegram_bot_token', 'whatsapp_access_token', 'whatsapp_phone_number_id'] as const),

@@ -32,7 +32,7 @@ export const prefetch = ({ agent }: { agent: Agent }) =>
 
 const tones = { done: 'good', refused: 'warn', failed: 'bad' } as const
 
-/** Who changed what, and when. */
+/** The log of changes: the person or program, the change and its time. */
 export default function Audit() {
   const t = useText(text)
   const agent = useAgent()
@@ -125,7 +125,7 @@ function Outcome({ outcome }: { outcome: string }) {
   )
 }
 
-/** An id says more than a name that anyone may choose; of people, the id is the address. */
+/** An id is more reliable than a name that anyone can choose; a person's id is the address. */
 function actorOf(
   { actor_kind: kind, actor_id: id, actor_name: name }: AuditEntry,
   kinds: Readonly<Record<string, string>>,

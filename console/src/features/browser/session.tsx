@@ -47,7 +47,7 @@ function Shown({ session, readAt }: { session: Session; readAt: number }) {
   const ending = useChange(endSession(agent), { changes, onDone: () => toast(t.ended) })
   const onError = toastError
   const url = isTaken ? takeover.data?.takeover_url : undefined
-  // A link is read once: the page reloads with each new one.
+  // The link is read once because each new one would reload the page.
   const isLinked = isEnded ? recording !== null : !isTaken || takeover.data?.takeover_url === null
   const link = useQuery({ ...linkQuery(agent, id, isEnded), enabled: isLinked })
 
@@ -98,7 +98,7 @@ function Shown({ session, readAt }: { session: Session; readAt: number }) {
   )
 }
 
-/** Read whenever the session was read and is in a takeover: by itself it would be asked for once it is over. */
+/** Read whenever the session was read in a takeover: a query of its own would outlast the takeover. */
 const takeoverQuery = (agent: Agent, id: string, readAt: number) =>
   queryOptions({
     queryKey: ['browser takeover', id, readAt],
@@ -107,7 +107,7 @@ const takeoverQuery = (agent: Agent, id: string, readAt: number) =>
     gcTime: 0,
   })
 
-/** Not below the path of the sessions: a change of the session must not make a new link, which would load the page again. */
+/** The key is not below the sessions' path: a change of the session must not create a link and reload. */
 const linkQuery = (agent: Agent, id: string, isEnded: boolean) =>
   queryOptions({
     queryKey: ['browser link', id, isEnded],
@@ -116,7 +116,7 @@ const linkQuery = (agent: Agent, id: string, isEnded: boolean) =>
     gcTime: 0,
   })
 
-/** Why a person is needed, for those who may not be that person: the page of the takeover says it to the others. */
+/** The reason for a takeover, for people who may not control the page; the page shows it to the others. */
 function Takeover({ takeover: { reason, requested_by, expires_at, driver } }: { takeover: TakeoverRecord }) {
   const t = useText(text)
   const names: Record<string, string> = { agent: t.agent, api: t.api }
@@ -131,10 +131,10 @@ function Takeover({ takeover: { reason, requested_by, expires_at, driver } }: { 
   )
 }
 
-/** A page of the service within the console. It keeps the address that it was first shown with. */
+/** A page of the service within the console. It keeps the address of its first rendering. */
 function Frame({ url, title, isControlled = false }: { url: string; title: string; isControlled?: boolean }) {
   const t = useText(text)
-  // The console may have been opened by another name of the service than that of the links, and frames its own origin alone.
+  // The console frames only its own origin, and its host name can differ from that of the links.
   const [src] = useState(() => new URL(url).pathname + new URL(url).search)
   return (
     <>

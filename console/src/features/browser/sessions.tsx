@@ -27,7 +27,7 @@ export function SessionStatus({ status }: { status: ListedSession['status'] }) {
   return <Status tone={tones[status]}>{t.states[status]}</Status>
 }
 
-/** The browser sessions of an agent, also those that have ended. */
+/** The browser sessions of an agent, including those that have ended. */
 export default function Sessions() {
   const t = useText(text)
   const agent = useAgent()

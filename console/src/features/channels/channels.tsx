@@ -26,7 +26,7 @@ export const prefetch = ({ agent }: { agent: Agent }) =>
     [getChannels(agent), getSettings(agent)].map(one => queryClient.prefetchQuery(query<unknown>(one))),
   )
 
-/** The ways to people outside, with the steps that connect each. */
+/** The channels to people outside, with the steps that connect each. */
 export default function Channels() {
   const t = useText(text)
   const agent = useAgent()
@@ -117,7 +117,7 @@ export default function Channels() {
 interface ChannelProps {
   name: ChannelName
   isReady: boolean
-  /** Null if it is not known; undefined for a channel that receives nothing. */
+  /** Null if the state is unknown; undefined for a channel that receives nothing. */
   isConnected: boolean | null | undefined
   children: ReactNode
 }

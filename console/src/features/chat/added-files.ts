@@ -5,21 +5,21 @@ import type { ChatFile } from './requests.ts'
 import { addFile, fileKey, removeFile } from './requests.ts'
 import { text } from './text.ts'
 
-/** A file of a message that is not sent yet. It goes on its way while other views are open. */
+/** A file of a message that is not sent yet. Its upload continues while other views are open. */
 export interface AddedFile {
   id: number
-  /** That of the draft which it belongs to. */
+  /** The key of the draft that the file belongs to. */
   key: string
   name: string
-  /** Of its bytes, 0 to 1. */
+  /** The uploaded share of its bytes, 0 to 1. */
   share: number
-  /** As the service has it; absent on its way, and if it was not taken. */
+  /** The file in the service; absent during the upload, and after a refusal. */
   stored?: ChatFile
-  /** Why it was not taken. */
+  /** The reason of a refusal. */
   error?: string
 }
 
-/** Of one message, as the service has it. */
+/** Max files of one message, the same as in the service. */
 const maxFiles = 10
 
 export const addedFiles = createStore<readonly AddedFile[]>([])
@@ -58,19 +58,19 @@ async function sendOne(chat: string, id: number, file: File): Promise<void> {
   }
 }
 
-/** Takes a file back, wherever it is. */
+/** Removes a file, uploaded or not. */
 export function takeBack(chat: string, { id, stored }: AddedFile): void {
   controllers.get(id)?.abort()
   addedFiles.set(addedFiles.get().filter(one => one.id !== id))
-  // One that stays is removed by the service itself, later.
+  // If this fails, the service itself removes the file later.
   if (stored) send(removeFile(chat, stored.id), { isShown: false }).catch(() => {})
 }
 
-/** The files that are sent with a message. None is left at its draft, those that were refused neither. */
+/** Takes the files that are sent with a message. None stays at the draft, not even refused ones. */
 export function takeFiles(key: string): readonly AddedFile[] {
-  const own = addedFiles.get().filter(one => one.key === key)
+  const ownFiles = addedFiles.get().filter(one => one.key === key)
   addedFiles.set(addedFiles.get().filter(one => one.key !== key))
-  return own.filter(({ stored }) => stored !== undefined)
+  return ownFiles.filter(({ stored }) => stored !== undefined)
 }
 
 export const putBack = (files: readonly AddedFile[]) => addedFiles.set([...files, ...addedFiles.get()])

@@ -1,21 +1,21 @@
 import type { StreamEvent } from '#features/chat/stream-events.schema.ts'
 import type { Message, Passage, ToolCall, ToolResult } from './requests.ts'
 
-/** A call of a tool with what came of it, as an answer shows it. */
+/** A call of a tool with its result, as an answer shows it. */
 export interface Step {
   call: ToolCall
-  /** Absent while it runs. */
+  /** Absent while the tool runs. */
   result?: ToolResult
-  /** When it began and how long it took, in milliseconds; only of answers that were seen as they came. */
+  /** Start and duration of the call in milliseconds; absent for answers that were not watched live. */
   startedAt?: number
   tookMs?: number
 }
 
 type Takeover = Omit<Extract<StreamEvent, { type: 'takeover_requested' }>, 'type'>
 
-/** An answer as its events have made it so far. */
+/** An answer, built from its events so far. */
 export interface Answer {
-  /** `waiting` for the approval of a call, with which its events go on; `stopped` by the person; `failed` with `error`. */
+  /** `waiting` for approval of a call, to continue; `stopped` by the person; `failed` with `error`. */
   state: 'sending' | 'thinking' | 'writing' | 'waiting' | 'done' | 'stopped' | 'failed'
   /** Known once the question is stored. */
   conversationId?: string
@@ -31,13 +31,13 @@ export interface Answer {
 export const newAnswer: Answer = { state: 'sending', text: '', steps: [], passages: [] }
 
 const following: readonly Answer['state'][] = ['sending', 'thinking', 'writing']
-/** Whether no more events come for now. */
+/** True if no more events arrive for now. */
 export const isOver = ({ state }: Answer) => !following.includes(state)
 
-/** Whether it was not begun, because a person has to decide first. */
+/** True if the answer was refused because a person has to decide first. */
 export const isHeldUp = ({ error }: Answer) => error?.code === 'CONVERSATION_WAITING'
 
-/** The answer after one more event, which came at `now` (milliseconds of any clock). Unknown events change nothing. */
+/** Returns the answer after an event at `now` (milliseconds of any clock). Ignores unknown events. */
 export function advance(answer: Answer, event: StreamEvent, now: number): Answer {
   switch (event.type) {
     case 'message_start': {
@@ -49,7 +49,7 @@ export function advance(answer: Answer, event: StreamEvent, now: number): Answer
     case 'content_delta':
       return { ...answer, state: 'writing', text: answer.text + event.delta }
     case 'content_replaced':
-    // The calls that were seen stay: none is made again.
+    // The shown calls stay: none is made again.
     case 'content_reset':
       return { ...answer, text: event.content }
     case 'tool_call': {
@@ -82,14 +82,14 @@ function withResult(step: Step, event: ResultEvent, now: number): Step {
   return { ...step, result, ...(step.startedAt !== undefined && { tookMs: now - step.startedAt }) }
 }
 
-/** What is stored of an answer that goes on, until its events come. */
+/** Returns the stored state of a running answer, shown until its events arrive. */
 export function beganAs(message: Message): Answer {
   const { content: text, metadata: { model, passages = [] } = {} } = message
   const steps = stepsOf(message).filter(({ result }) => result?.approval === undefined)
   return { ...newAnswer, ...(model && { model }), state: 'thinking', text, passages, steps }
 }
 
-/** The steps of a stored answer. */
+/** Returns the steps of a stored answer. */
 export function stepsOf({ toolCalls, toolResults }: Message): Step[] {
   return (toolCalls ?? []).map(call => {
     const result = toolResults?.find(({ toolCallId }) => toolCallId === call.id)

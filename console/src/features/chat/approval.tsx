@@ -26,7 +26,7 @@ export default function ApprovalPart({ toolCallId }: { toolCallId: string }) {
   return <ApprovalButtons call={{ id: toolCallId, name, arguments: given }} waits={waiting} isReady />
 }
 
-/** The call that a turn waits with. */
+/** The call that a waiting turn shows. */
 export function WaitingCall({ waits }: { waits: Waiting }) {
   const { approval_id: id, session_id, tool: name, arguments: given } = waits
   if (id !== undefined) return <ApprovalButtons call={{ id, name, arguments: given }} waits={waits} isReady />
@@ -53,13 +53,13 @@ function WaitingBrowser({ sessionId, why, until }: Pick<Waiting, 'why' | 'until'
 
 interface ApprovalProps {
   call: ToolCall
-  /** Of a turn that goes on with the decision; without one, its result is for the next message. */
+  /** The turn that continues after the decision; without one, the result is for the next message. */
   waits?: Approval['waiting']
-  /** Once the answer has ended: its conversation is locked until then. */
+  /** True once the answer has ended: its conversation is locked until then. */
   isReady: boolean
 }
 
-/** Asks whether a call may be made. */
+/** Buttons that approve or refuse a call. */
 export function ApprovalButtons({ call, waits, isReady }: ApprovalProps) {
   const t = useText(text)
   const agent = useAgent()
@@ -68,7 +68,7 @@ export function ApprovalButtons({ call, waits, isReady }: ApprovalProps) {
   const decide = useChange(decideApproval(chat, call.id), {
     changes: [chat, `${agent.api}/attention`],
     onDone({ success, error, turn }, isApproved) {
-      // The buttons go: who decides by keyboard goes on in the conversation.
+      // The buttons disappear, so the focus of keyboard users moves to the conversation.
       place.current?.closest<HTMLElement>('.scroller')?.focus()
       if (turn) toast(isApproved ? t.goesOn : t.goesOnWithout)
       else toast(isApproved ? (success ? t.approved : (error ?? '')) : t.denied)

@@ -9,7 +9,7 @@ interface Authored {
   created_by?: string
 }
 
-/** Who wrote or began something, in words; undefined for the caller itself, and where it is not known. */
+/** Names the author of a conversation or message; undefined for the caller, or if the author is unknown. */
 export function authorOf(
   { created_by = '' }: Authored,
   caller: string | undefined,
@@ -23,7 +23,7 @@ export function authorOf(
   return kind === 'channel' ? name.slice(0, 1).toUpperCase() + name.slice(1) : name || author
 }
 
-/** Whether the caller may name and rate this: admins all, others who chat their own. */
+/** True if the caller may name and rate the resource: admins all, other chatters their own. */
 export function useMayAct(authored: Authored): boolean {
   const t = useText(text)
   const agent = useAgent()

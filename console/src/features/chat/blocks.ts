@@ -2,31 +2,31 @@ import type { Token } from 'marked'
 import { Lexer } from 'marked'
 
 /**
- * A text in Markdown as blocks, parsed while it grows: only the end of it is parsed again, as all but the last two blocks can't
- * change any more.
+ * A text in Markdown as blocks, parsed while it grows: only its end is parsed again because all blocks but
+ * the last two are final.
  */
 export interface Blocks {
   text: string
-  /** Blocks that no longer text will change, and how many characters of the text they are. */
+  /** Blocks that a longer text cannot change, and the number of characters that they cover. */
   settled: readonly Token[]
   settledLength: number
-  /** Blocks of the rest. */
+  /** Blocks of the rest of the text. */
   open: readonly Token[]
 }
 
 export const noBlocks: Blocks = { text: '', settled: [], settledLength: 0, open: [] }
 
 const openBlocks = 2
-/** A list of more items than this is settled item by item, as it may be all that an answer is. */
+/** A list of more items than this is settled item by item because it might be the whole answer. */
 const openItems = 3
 
-/** The blocks of a text that usually begins with the text of `before`. */
+/** Returns the blocks of a text that usually begins with the text of `before`. */
 export function growBlocks(before: Blocks, text: string): Blocks {
   if (text === before.text) return before
   const { settled, settledLength } = text.startsWith(before.text) ? before : noBlocks
   const rest = text.slice(settledLength)
   const tokens = parseBlocks(rest)
-  // Line ends are counted as they are written only where they are all of one kind.
+  // Lengths of blocks match the text only where all line ends are of one kind.
   const ready = rest.includes('\r') ? [] : settle(tokens, rest)
   const length = ready.reduce((sum, { raw }) => sum + raw.length, 0)
   if (length === 0) return { text, settled, settledLength, open: tokens }
@@ -38,7 +38,7 @@ export function growBlocks(before: Blocks, text: string): Blocks {
   }
 }
 
-/** The blocks from the beginning that are complete, whatever follows. */
+/** Returns the complete blocks at the beginning, which later text cannot change. */
 function settle(tokens: readonly Token[], text: string): readonly Token[] {
   const shown = tokens.flatMap((token, at) => (token.type === 'space' ? [] : [at]))
   const ready = tokens.slice(0, shown.at(-openBlocks) ?? 0)
@@ -46,23 +46,23 @@ function settle(tokens: readonly Token[], text: string): readonly Token[] {
   return text.startsWith(candidate.map(({ raw }) => raw).join('')) ? candidate : []
 }
 
-/** The finished items of a list that is still being written. */
+/** Returns the finished items of a list that is still being written. */
 function firstItems([list]: readonly Token[]): readonly Token[] {
   if (list?.type !== 'list' || list.items.length <= openItems) return []
   const items = list.items.slice(0, -2)
   return [{ ...list, items, raw: items.map(({ raw }: Token) => raw).join('') }]
 }
 
-/** Longer paragraphs are shown as they are written: some take seconds to be parsed, made for that. */
+/** Max length of a parsed paragraph; longer ones are shown as written: hostile ones parse for seconds. */
 const maxInline = 4000
-/** Of a whole text, beyond which it is shown as it is written. */
+/** Max length of a parsed text; longer ones are shown as written. */
 const maxParsed = 200_000
 
-/** Quotes and lists within each other more than 32 times, by their signs or their indentation. */
+/** Matches quotes and lists nested more than 32 deep, by their signs or their indentation. */
 const tooDeep =
   /^(?:(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))){33}|[ \t]{100,}(?:[-*+]|\d{1,9}[.)])[ \t])/m
 
-/** Parses a whole text. Never throws: a text that the parser can't take is one block as it is written. */
+/** Parses a whole text. Never throws: an unreadable text becomes one block, shown as written. */
 export function parseBlocks(text: string): readonly Token[] {
   if (text.length > maxParsed || tooDeep.test(text)) return [plain(text)]
   try {

@@ -89,7 +89,7 @@ export default function Chat() {
   )
 }
 
-/** A conversation, or the beginning of one. */
+/** A conversation, or the start of a new one. */
 function Shown({ conversationId, onCite }: { conversationId: string | undefined; onCite: Cite }) {
   const t = useText(text)
   const agent = useAgent()
@@ -97,18 +97,18 @@ function Shown({ conversationId, onCite }: { conversationId: string | undefined;
   const navigate = useNavigate()
   const all = useStore(turns)
   // The turn that was begun here, until its conversation is shown.
-  const sent = useRef<number>(undefined)
+  const sentId = useRef<number>(undefined)
   const isHere = (turn: Turn) =>
-    turn.conversationId === conversationId || (conversationId === undefined && turn.id === sent.current)
+    turn.conversationId === conversationId || (conversationId === undefined && turn.id === sentId.current)
   const own = all.filter(turn => turn.chat === chat && isHere(turn))
   const running = own.find(isRunning)
   const { isElsewhere, waits } = useFollow(chat, conversationId, own)
   const isHeld = own.some(({ drawn }) => isHeldUp(drawn.get().answer))
 
-  // A conversation that was begun here is shown by its own address as soon as it has one.
-  const begun = all.find(({ id }) => id === sent.current)?.conversationId
+  // A conversation that began here moves to its own address as soon as it has one.
+  const begun = all.find(({ id }) => id === sentId.current)?.conversationId
   useEffect(() => {
-    if (conversationId !== undefined) sent.current = undefined
+    if (conversationId !== undefined) sentId.current = undefined
     else if (begun !== undefined) void navigate({ to: '.', search: { conversation: begun }, replace: true })
   }, [begun, conversationId, navigate])
 
@@ -146,7 +146,7 @@ function Shown({ conversationId, onCite }: { conversationId: string | undefined;
           waits={waits}
           isHeld={isHeld}
           onSent={({ id }) => {
-            sent.current = id
+            sentId.current = id
           }}
         />
       ) : (
@@ -156,7 +156,7 @@ function Shown({ conversationId, onCite }: { conversationId: string | undefined;
   )
 }
 
-/** An agent without a language model says so, with the way to one. */
+/** The greeting of a new conversation; without a language model, it links to the settings. */
 function Beginning() {
   const t = useText(text)
   const agent = useAgent()
@@ -176,7 +176,7 @@ interface AnnouncerProps {
   waits: Waiting | undefined
 }
 
-/** One status for screen readers: that the agent thinks, or waits, then the whole answer. */
+/** One status for screen readers: the agent thinks or waits, then the whole answer. */
 function Announcer({ drawn, waits }: AnnouncerProps) {
   const t = useText(text)
   const [said, setSaid] = useState('')
@@ -205,13 +205,13 @@ const waitEveryMs = 15_000
 const listEveryMs = 5000
 
 interface Followed {
-  /** Whether an answer is being given that only shows once it is stored. */
+  /** True if a running answer is only visible once it is stored. */
   isElsewhere: boolean
   /** The turn that waits for a person. */
   waits: CurrentTurn | undefined
 }
 
-/** Follows what changes from elsewhere, and the turn that runs. */
+/** Follows changes from elsewhere, and the running turn. */
 function useFollow(chat: string, conversationId: string | undefined, own: readonly Turn[]): Followed {
   const running = currentTurn(chat, conversationId ?? '')
   const fetchThread = useThrottled(threadEveryMs, () => {
@@ -236,7 +236,7 @@ function useFollow(chat: string, conversationId: string | undefined, own: readon
       isWaiting(state.data?.turn) ? waitEveryMs : state.data?.turn ? threadEveryMs : false,
   })
   const turn = current?.turn
-  // What is stored of the answer comes with each end of the wait.
+  // The stored part of the answer is refreshed at each end of the wait.
   const waits = isWaiting(turn) && last?.metadata?.waiting ? (turn ?? undefined) : undefined
   const turnId = turn?.events === undefined || waits ? undefined : turn.id
   const latest = useRef(last)
@@ -250,7 +250,7 @@ function useFollow(chat: string, conversationId: string | undefined, own: readon
 
 const isWaiting = (turn: CurrentTurn | null | undefined) => turn?.status === 'waiting'
 
-/** Whether an answer may be given behind this message, the last one: it is stored each second meanwhile. */
+/** True if an answer might be in progress after this last message: it is stored each second meanwhile. */
 function isOpenEnded(last: Message | undefined): boolean {
   const { aborted, stopped, waiting, error } = last?.metadata ?? {}
   return (
@@ -258,7 +258,7 @@ function isOpenEnded(last: Message | undefined): boolean {
   )
 }
 
-/** Runs at most once in so many milliseconds, and after the last call. */
+/** Returns a function that runs `run` at most once per interval, and once after its last call. */
 function useThrottled(everyMs: number, run: () => void): () => void {
   const latest = useRef(run)
   latest.current = run

@@ -18,10 +18,10 @@ import { text } from './text.ts'
 import type { Turn } from './turns.ts'
 import { draftKey, drafts, setDraft, startTurn } from './turns.ts'
 
-/** Characters, as the service has it. */
+/** Max characters, the same as in the service. */
 const maxLength = 100_000
 
-/** Models that were chosen, by chat; as set in the agent's settings where there is none. */
+/** Chosen models by chat; defaults to the agent's setting. */
 const models = createStore<Readonly<Record<string, string>>>({})
 export const modelFor = (chat: string): string | undefined => models.get()[chat] || undefined
 
@@ -30,12 +30,12 @@ interface ComposerProps {
   running: Turn | undefined
   /** The turn that waits for a person. */
   waits: CurrentTurn | undefined
-  /** Whether a message was not taken because of that. */
+  /** True if a message was refused because of the waiting turn. */
   isHeld: boolean
   onSent(turn: Turn): void
 }
 
-/** Writes a message: Enter sends it, Shift Enter begins a line. While an answer comes, it stops that. */
+/** The field for a message: Enter sends it, Shift Enter begins a line. Its button stops a running answer. */
 export function Composer({ conversationId, running, waits, isHeld, onSent }: ComposerProps) {
   const t = useText(text)
   const agent = useAgent()
@@ -49,7 +49,7 @@ export function Composer({ conversationId, running, waits, isHeld, onSent }: Com
   const isWritten = draft.trim() !== '' || files.some(({ stored }) => stored !== undefined)
   const isReady = isWritten && !isTooLong && running === undefined && !files.some(isOnItsWay)
 
-  // The way to a new conversation leads into the field. On a touch screen that would raise the keyboard.
+  // A link to a new conversation focuses the field, except on touch screens, to avoid the keyboard.
   const field = useRef<HTMLTextAreaElement>(null)
   const { write } = useSearch({ strict: false }) as { write?: number }
   useEffect(() => {
@@ -121,7 +121,7 @@ export function Composer({ conversationId, running, waits, isHeld, onSent }: Com
   )
 }
 
-/** Says why the message was not sent, and offers to send it nevertheless. */
+/** Explains why the message was not sent, and offers to send it nevertheless. */
 function Held({ tool, isReady, onSend }: { tool: string; isReady: boolean; onSend(): void }) {
   const t = useText(text)
   return (
@@ -139,7 +139,7 @@ interface EndsProps extends Pick<ComposerProps, 'running' | 'waits'> {
   isReady: boolean
 }
 
-/** Sends, or stops what runs; beside a turn that waits, both. */
+/** The buttons that send and stop; both are shown beside a waiting turn. */
 function Ends({ chat, running, waits, isReady }: EndsProps) {
   const t = useText(text)
   return (
@@ -151,7 +151,7 @@ function Ends({ chat, running, waits, isReady }: EndsProps) {
   )
 }
 
-/** By its button alone: a key that was pressed for something else must not end what has waited for hours. */
+/** Only its button stops it: a key that was pressed for another purpose must not end an hours-long wait. */
 function StopWaiting({ chat, turnId }: { chat: string; turnId: string }) {
   const t = useText(text)
   const stop = useChange(() => stopTurn(chat, turnId), { changes: [chat] })
@@ -165,7 +165,7 @@ function StopWaiting({ chat, turnId }: { chat: string; turnId: string }) {
   )
 }
 
-/** The files of what is pasted, which then is no text. Copied from an office program, a text has a picture of itself along. */
+/** Returns a paste's files, unless it is text: office programs copy text with a picture of it. */
 function pastedFiles(event: ClipboardEvent): readonly File[] {
   const { files, types } = event.clipboardData
   if (files.length === 0 || types.includes('text/plain')) return []
@@ -173,7 +173,7 @@ function pastedFiles(event: ClipboardEvent): readonly File[] {
   return [...files]
 }
 
-/** Escape ends what runs, unless it closes something first. */
+/** Escape calls `stop`, unless the key closes something first. */
 function useEscape(stop: (() => void) | undefined): void {
   useEffect(() => {
     if (stop === undefined) return
@@ -207,7 +207,7 @@ function AttachButton({ onFiles }: { onFiles(files: readonly File[]): void }) {
   )
 }
 
-/** Says so if the chosen model is known to see no images. */
+/** A warning if the chosen model is known not to see images. */
 function BlindHint({ chat, files }: { chat: string; files: readonly AddedFile[] }) {
   const t = useText(text)
   const chosen = useStore(models)[chat]

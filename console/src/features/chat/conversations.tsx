@@ -29,7 +29,7 @@ import {
 } from './requests.ts'
 import { text } from './text.ts'
 
-/** Conversations that are gone for the person, though their deletion can still be undone. */
+/** Conversations that are hidden from the person while their deletion can still be undone. */
 const gone = createStore<readonly string[]>([])
 
 const pauseMs = 200
@@ -50,7 +50,7 @@ function queryOf(filter: Filter, caller: string | undefined) {
   return filter === 'all' ? {} : { channel: filter }
 }
 
-/** The conversations with an agent: found by words of their titles and messages, the latest first. */
+/** The conversations with an agent, searchable by words of titles and messages, latest first. */
 export function Conversations({ chosen }: { chosen: string | undefined }) {
   const t = useText(text)
   const frame = useText(frameText)
@@ -195,7 +195,7 @@ function Row({ conversation, isChosen, isWaiting }: RowProps) {
   )
 }
 
-/** Characters, as the service has it. */
+/** Max characters, the same as in the service. */
 const maxTitle = 200
 
 interface RenameProps {
@@ -203,7 +203,7 @@ interface RenameProps {
   onDone(isByKey: boolean): void
 }
 
-/** The name of a conversation as a field: Enter or leaving it saves, Escape does not. */
+/** The name of a conversation as a field: Enter or leaving it saves; Escape cancels. */
 function Rename({ conversation: { id, title }, onDone }: RenameProps) {
   const t = useText(text)
   const chat = chatOf(useAgent())
@@ -242,7 +242,7 @@ function Rename({ conversation: { id, title }, onDone }: RenameProps) {
   )
 }
 
-/** Makes a conversation of a file that an export gave, and opens it. */
+/** A button that imports a conversation from an exported file, and opens it. */
 function ImportButton() {
   const t = useText(text)
   const agent = useAgent()

@@ -5,7 +5,7 @@ const feature: Feature = {
     {
       path: 'chat',
       title: { en: 'Chat', de: 'Chat' },
-      // Viewers read, and the role `chat` sees its own conversations: the view has what each may do.
+      // Viewers read, and the role `chat` sees its own conversations: the view checks each ability.
       needs: 'any',
       load: () => import('./chat.tsx'),
       rail: { group: 'talk', order: 1, icon: 'chat', key: 'c' },

@@ -12,7 +12,7 @@ import { chatOf, rateMessage } from './requests.ts'
 import { text } from './text.ts'
 import { showMessage } from './thread.ts'
 
-/** Characters, as the service has it. */
+/** Max characters, the same as in the service. */
 const maxComment = 2000
 
 function useRating({ id, feedback }: Message) {
@@ -25,7 +25,7 @@ function useRating({ id, feedback }: Message) {
   return { send, rating: rate.isPending ? rate.variables.rating : (feedback?.rating ?? null) }
 }
 
-/** Rates an answer; a second press takes the rating back. A comment can follow. */
+/** Buttons that rate an answer; a second press removes the rating. A comment can follow. */
 export function Feedback({ message }: { message: Message }) {
   const t = useText(text)
   const { send, rating } = useRating(message)
@@ -62,7 +62,7 @@ export function Feedback({ message }: { message: Message }) {
   )
 }
 
-/** What was said of an answer, and by whom. */
+/** The comment on an answer, with its author. */
 function Said({ message: { id, feedback } }: { message: Message }) {
   const t = useText(text)
   const caller = useQuery(callerQuery).data?.user?.email

@@ -39,7 +39,7 @@ function Download({ file: { id, name, size } }: { file: Attachment }) {
   )
 }
 
-/** A picture that opens in its whole size. The service sends files as attachments only, so that its bytes are fetched. */
+/** A picture that opens in full size. Its bytes are fetched: the service sends files only as attachments. */
 function Picture({ file }: { file: Attachment }) {
   const t = useText(text)
   const place = useRef<HTMLButtonElement>(null)
@@ -96,7 +96,7 @@ function useImage({ id, mime_type }: Attachment, place: { current: Element | nul
   return { url, hasFailed: error !== null }
 }
 
-/** The files of a message that is being written. */
+/** The added files of a draft. */
 export function AddedFiles({ files }: { files: readonly AddedFile[] }) {
   const t = useText(text)
   const chat = chatOf(useAgent())

@@ -1,13 +1,13 @@
 const schemes = ['http:', 'https:', 'mailto:']
 
-/** The address that a link of an answer may lead to: of the web or of mail, without credentials in it. */
+/** Returns the address if a link of an answer may open it: web or mail, without credentials. */
 export function safeAddress(href: string): URL | undefined {
   const url = URL.parse(href)
   const isSafe = url !== null && schemes.includes(url.protocol) && url.username === '' && url.password === ''
   return isSafe ? url : undefined
 }
 
-/** The hosts of addresses, without those that are none. */
+/** Returns the hosts of the addresses, without invalid ones. */
 export function hostsOf(addresses: readonly (string | undefined | null)[]): ReadonlySet<string> {
   return new Set(addresses.flatMap(address => URL.parse(address ?? '')?.host ?? []))
 }
@@ -38,7 +38,7 @@ const names: Record<string, string> = {
   euro: '€',
 }
 
-/** The text that character references stand for; unknown ones stay as they are. */
+/** Decodes character references; unknown ones stay as they are. */
 export function decodeReferences(text: string): string {
   return text.replaceAll(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,8}));/gi, (whole, decimal, hex, name) => {
     if (name !== undefined) return names[name] ?? whole

@@ -6,10 +6,10 @@ import { CodeBlock } from '#console/ui/code.tsx'
 import { decodeReferences, safeAddress } from './links.ts'
 import { text } from './text.ts'
 
-/** Hosts that the answer's sources are on: a link elsewhere shows its whole address. */
+/** The hosts of the answer's sources: a link elsewhere shows its whole address. */
 export const KnownHosts = createContext<ReadonlySet<string>>(new Set())
 
-/** Blocks of Markdown as elements. Markup of the text is shown as it is written, and nothing of it is fetched or run. */
+/** Renders blocks of Markdown. Markup in the text is shown as written; nothing in it is fetched or run. */
 export function Markdown({ blocks }: { blocks: readonly Token[] }) {
   return keyed(blocks).map(({ key, token }) => <Block key={key} token={token} />)
 }
@@ -17,7 +17,7 @@ export function Markdown({ blocks }: { blocks: readonly Token[] }) {
 /** Blocks of a part. */
 const partSize = 32
 
-/** The same while the text grows, in parts: those that are complete and out of sight cost next to nothing. */
+/** Renders growing Markdown in parts: complete parts that are out of sight cost next to nothing. */
 export function GrowingMarkdown({ blocks }: { blocks: readonly Token[] }) {
   const parts = Array.from({ length: Math.ceil(blocks.length / partSize) }, (_, at) => ({
     at,
@@ -41,10 +41,10 @@ const Block = memo(
   (one, other) => one.token.raw === other.token.raw && one.token.type === other.token.type,
 )
 
-/** Deeper nesting is shown as it is written. */
+/** Max depth of nesting; deeper blocks are shown as written. */
 const maxDepth = 12
 
-/** Tokens with their places in the text, which stay the same while it grows. */
+/** Returns tokens with their places in the text, which stay the same while it grows. */
 function keyed<One extends { raw: string }>(tokens: readonly One[] = []): { key: number; token: One }[] {
   let at = 0
   return tokens.map(token => {
@@ -84,7 +84,7 @@ function list({ ordered, start, items }: Tokens.List, depth: number): ReactNode 
         <input type="checkbox" checked={token.checked ?? false} disabled aria-label={token.text} />
       )}
       {each(token.tokens, child =>
-        // The text of a tight item stands by itself.
+        // A tight item's text has no paragraph around it.
         child.type === 'text' && child.tokens ? inline(child.tokens, depth) : block(child, depth + 1),
       )}
     </li>
@@ -146,7 +146,7 @@ function inlineOne(token: Token, depth: number): ReactNode {
   return type === 'text' && token.tokens ? inline(token.tokens, depth) : textOf(token)
 }
 
-/** Markup is shown as it is written. */
+/** Returns the text of a token; markup is shown as written. */
 function textOf(token: Token): string {
   if (token.type === 'html' || !('text' in token)) return token.raw
   return token.type === 'text' && !token.escaped ? decodeReferences(token.text) : token.text
@@ -154,13 +154,13 @@ function textOf(token: Token): string {
 
 interface OutLinkProps {
   href: string
-  /** The words that stand for the address. */
+  /** The words that are shown for the address. */
   label: string
   raw: string
   children: ReactNode
 }
 
-/** A link out of the console, in a new tab. Where words stand for a host that no source has, the whole address is shown. */
+/** A link out of the console, in a new tab. Words that hide an unknown host get the whole address beside. */
 function OutLink({ href, label, raw, children }: OutLinkProps) {
   const known = useContext(KnownHosts)
   const url = safeAddress(href)

@@ -25,17 +25,17 @@ import type { Turn } from './turns.ts'
 import { dismiss } from './turns.ts'
 import './answer.css'
 
-/** Opens what an answer rests on. */
+/** Opens a source of an answer. */
 export type Cite = (passage: Passage) => void
 
 interface MessageProps {
   message: Message
   onCite: Cite
-  /** Answers it again; absent for all but the last message, and who may not. */
+  /** Requests another answer; absent for all but the last message, and for callers who may not. */
   onAgain: (() => void) | undefined
-  /** It is being written elsewhere. */
+  /** True while the message is being written elsewhere. */
   isGrowing: boolean
-  /** The call that it waits with. */
+  /** The call that the message waits for. */
   waits: Waiting | undefined
 }
 
@@ -147,7 +147,7 @@ function Answered({ model, at, children }: { model: string | undefined; at?: str
   )
 }
 
-/** What the model had to do without. */
+/** Limits of the model that affected the answer. */
 function Limits({ toolsUnsupported, toolsRefused, toolsLeftOut }: NonNullable<Message['metadata']>) {
   const { without } = useText(text)
   return (
@@ -159,7 +159,7 @@ function Limits({ toolsUnsupported, toolsRefused, toolsLeftOut }: NonNullable<Me
   )
 }
 
-/** Says why there is no answer, and leads to where that is changed. */
+/** Explains why there is no answer, and links to the settings that change it. */
 function Failure({ message, children }: { message: string; children?: ReactNode }) {
   const t = useText(text)
   return (
@@ -180,7 +180,7 @@ function Remedy({ message }: { message: string }) {
   const agent = useAgent()
   const isBudget = /budget/i.test(message)
   if (!isBudget && !/model|provider|key/i.test(message)) return null
-  // The sentence on a budget says who can raise it.
+  // The message about a budget names the people who can raise it.
   if (!agent.may('change')) return isBudget ? null : <p className="hint">{t.askAdmin}</p>
   return isBudget ? (
     <LinkButton to={`${agent.home}/usage`}>{t.seeUsage}</LinkButton>
@@ -224,12 +224,12 @@ function placeOf({ source_name, page, section }: Passage, t: ReturnType<typeof t
   return section === null ? name : `${name}, ${section.slice(0, maxName)}`
 }
 
-/** A question and its answer as it comes. Of one that failed before it was stored: the reason. */
+/** A question and its live answer; for a turn that failed before it was stored, the reason. */
 export function LiveTurn({ turn, onCite }: { turn: Turn; onCite: Cite }) {
   const t = useText(text)
   const { answer, blocks } = useStore(turn.drawn)
   const hosts = useMemo(() => hostsOf(answer.passages.map(({ url }) => url)), [answer.passages])
-  // The composer has its message again, and says why.
+  // The composer has the message again, and explains why.
   if (isHeldUp(answer)) return null
   if (answer.error !== undefined && answer.userMessageId === undefined)
     return (

@@ -15,10 +15,10 @@ import { besideTurn, loadEarlier, threadQuery } from './thread.ts'
 import type { Turn } from './turns.ts'
 import { hasPlace, startAgain } from './turns.ts'
 
-/** The end is followed while it is at most so many pixels away. */
+/** Max distance from the end at which it is followed (px). */
 const nearPx = 48
 
-/** Keeps a scrolled element at its end while its content grows, unless the person has scrolled away from there. */
+/** Keeps a scrolled element at its end while its content grows, until the person scrolls away from it. */
 function useEnd() {
   const scroller = useRef<HTMLElement>(null)
   const follows = useRef(true)
@@ -29,7 +29,7 @@ function useEnd() {
     const element = scroller.current
     if (element === null) return
     const { scrollHeight: height, scrollTop: top, clientHeight: client } = element
-    // What has grown since the last look must not count as scrolled.
+    // Growth after the last check must not count as scrolling.
     const wasNear = follows.current && last.current.height - top - last.current.client <= nearPx
     follows.current = wasNear || height - top - client <= nearPx
     setAtEnd(follows.current)
@@ -59,16 +59,16 @@ function useEnd() {
 
 interface MessagesProps {
   conversationId: string
-  /** Those of this conversation, of which the last may run. */
+  /** The turns of this conversation; only the last can be running. */
   turns: readonly Turn[]
   running: Turn | undefined
   isElsewhere: boolean
-  /** The call that its last answer waits with. */
+  /** The call that the last answer waits for. */
   waits: Waiting | undefined
   onCite: Cite
 }
 
-/** A conversation: the newest messages, earlier ones as it is scrolled up, and the answer that is being given. */
+/** A conversation: the newest messages, earlier ones on scrolling up, and the running answer. */
 export function Messages(props: MessagesProps) {
   const { conversationId, turns, running, isElsewhere, waits, onCite } = props
   const t = useText(text)
@@ -76,7 +76,7 @@ export function Messages(props: MessagesProps) {
   const chat = chatOf(agent)
   const { data, error } = useQuery({
     ...threadQuery(chat, conversationId),
-    // A turn shows itself: what is stored of it is fetched at its end.
+    // A running turn shows itself: its stored part is fetched at its end.
     enabled: ({ state }) => running === undefined || state.data === undefined,
   })
   const { scroller, isAtEnd, toEnd, onScroll } = useEnd()
@@ -141,7 +141,7 @@ export function Messages(props: MessagesProps) {
   )
 }
 
-/** Loads the messages before the first when it comes near, and by its button. */
+/** Loads earlier messages when its place comes near, and by its button. */
 function Earlier({ onReach }: { onReach(): void }) {
   const t = useText(text)
   const place = useRef<HTMLDivElement>(null)

@@ -21,14 +21,14 @@ export type Message = ChatMessage
 export type Passage = NonNullable<NonNullable<Message['metadata']>['passages']>[number]
 export type ToolCall = NonNullable<Message['toolCalls']>[number]
 export type ToolResult = NonNullable<Message['toolResults']>[number]
-/** What a turn waits for. */
+/** The reason why a turn waits. */
 export type Waiting = NonNullable<CurrentTurn['waiting']>
 export type { Approval, Attachment, ChatFile, Conversation, CurrentTurn, FeedbackChange }
 
-/** The path of an agent's chat, which begins those of its conversations, messages and models. */
+/** Returns the path of an agent's chat, the prefix of its conversations, messages and models. */
 export const chatOf = (agent: Pick<Agent, 'api'>) => `${agent.api}/chat`
 
-/** Messages of a conversation that are fetched at once. */
+/** Number of a conversation's messages that are fetched at once. */
 const pageSize = 50
 
 export interface ConversationFilters {
@@ -42,7 +42,7 @@ export const listConversations = (chat: string, filters: ConversationFilters = {
 export const conversationPath = (chat: string, id: string) => `${chat}/conversations/${path`${id}`}`
 export const renameConversation = (chat: string, id: string) => (title: string) =>
   put<Conversation>(conversationPath(chat, id), { body: { title } })
-/** An address that downloads it. */
+/** Returns the download address of a conversation. */
 export const exportOf = (chat: string, id: string, format: 'md' | 'json') =>
   addressOf(get(`${conversationPath(chat, id)}/export`, { format }))
 export const importConversation = (chat: string, body: unknown) =>
@@ -69,7 +69,7 @@ export type Question = Pick<NewMessage, Fields>
 
 export type Accepted = Static<typeof acceptedSchema>
 
-/** Both begin a turn that goes on without its request. Sent again, they join it. */
+/** `ask` and `answerAgain` begin a turn that outlives its request. A repeated request joins it. */
 export const ask = (chat: string, question: Question) =>
   post<Accepted>(chat, { body: { ...question, ...inBackground() } })
 export const answerAgain = (chat: string, messageId: string, model: string | undefined) =>
@@ -80,17 +80,17 @@ const inBackground = () => ({
   clientMessageId: crypto.getRandomValues(new Uint32Array(4)).join('-'),
 })
 
-/** What runs in a conversation. */
+/** Reads the running turn of a conversation. */
 export const currentTurn = (chat: string, conversationId: string) =>
   exact(get<Static<typeof currentTurnSchema>>(`${conversationPath(chat, conversationId)}/turn`))
 const turnPath = (chat: string, turnId: string) => `${chat}/turns/${path`${turnId}`}`
-/** Answered by a stream of the events behind that one. */
+/** Streams the events after the event `after`. */
 export const turnEvents = (chat: string, turnId: string, after: string | undefined) =>
   get(`${turnPath(chat, turnId)}/events`, { after })
 export const stopTurn = (chat: string, turnId: string) => post<StoppedTurn>(`${turnPath(chat, turnId)}/stop`)
 
 export const filePath = (chat: string, id: string) => `${chat}/files/${path`${id}`}`
-/** Of the bytes of a file: no change of the chat changes them. */
+/** The key of a file's bytes, which no change of the chat changes. */
 export const fileKey = (chat: string, id: string) => ['file', filePath(chat, id)]
 export const removeFile = (chat: string, id: string) => remove(filePath(chat, id))
 export function addFile(chat: string, file: File): ApiRequest<ChatFile> {
@@ -99,7 +99,7 @@ export function addFile(chat: string, file: File): ApiRequest<ChatFile> {
   return post(`${chat}/files`, { form })
 }
 
-/** What waits for a person, of which the frame has the count. */
+/** Reads the items that wait for a person, which the frame counts. */
 export const getAttention = (agent: Pick<Agent, 'api'>) =>
   get<Static<typeof attentionSchema>>(`${agent.api}/attention`)
 

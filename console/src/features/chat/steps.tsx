@@ -20,11 +20,11 @@ function stateOf({ result }: Step, isOver: boolean): State {
 interface StepsProps {
   steps: readonly Step[]
   isOver: boolean
-  /** The turn itself waits, with a call that is shown by its answer. */
+  /** True if the turn itself waits: its call is shown by its answer. */
   isParked?: boolean
 }
 
-/** The calls of tools that an answer made, each with its arguments, result and time; calls that wait can be decided. */
+/** An answer's tool calls with arguments, result and time; waiting ones have buttons to decide them. */
 export function Steps({ steps, isOver, isParked = false }: StepsProps) {
   const t = useText(text)
   if (steps.length === 0) return null

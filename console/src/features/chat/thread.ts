@@ -5,7 +5,7 @@ import type { Message } from './requests.ts'
 import { listMessages } from './requests.ts'
 import type { Turn } from './turns.ts'
 
-/** The newest messages of a conversation, and those before them that were loaded, the oldest first. */
+/** The newest messages of a conversation and the loaded earlier ones, oldest first. */
 export interface Thread {
   messages: readonly Message[]
   hasEarlier: boolean
@@ -13,7 +13,7 @@ export interface Thread {
 
 const keyOf = (chat: string, conversationId: string) => [chat, { conversationId }, 'thread'] as const
 
-/** Fetches the newest messages; earlier ones that were loaded stay. */
+/** Fetches the newest messages; loaded earlier ones stay. */
 export function threadQuery(chat: string, conversationId: string) {
   const queryKey = keyOf(chat, conversationId)
   return queryOptions({
@@ -26,14 +26,14 @@ export function threadQuery(chat: string, conversationId: string) {
   })
 }
 
-/** The newest page after the messages that were known before its first; without these, if there is a gap between. */
+/** Joins the newest page to the known messages before it; drops those if there is a gap. */
 export function joinThread(known: Thread | undefined, newest: Thread): Thread {
   const at = known?.messages.findIndex(({ id }) => id === newest.messages[0]?.id) ?? -1
   if (known === undefined || at < 1) return newest
   return { messages: [...known.messages.slice(0, at), ...newest.messages], hasEarlier: known.hasEarlier }
 }
 
-/** Puts the page before the first message that is known in front of it. */
+/** Loads the page before the first known message. */
 export async function loadEarlier(chat: string, conversationId: string): Promise<void> {
   const queryKey = keyOf(chat, conversationId)
   const [first] = queryClient.getQueryData<Thread>(queryKey)?.messages ?? []
@@ -46,7 +46,7 @@ export async function loadEarlier(chat: string, conversationId: string): Promise
   )
 }
 
-/** Shows a message as a change of it was answered, and reads the others anew: a read that is under way may be older. */
+/** Shows a changed message as returned, and refetches the others: a read in progress might be older. */
 export function showMessage(chat: string, message: Message): void {
   const queryKey = keyOf(chat, message.conversationId)
   queryClient.setQueryData<Thread>(
@@ -57,7 +57,7 @@ export function showMessage(chat: string, message: Message): void {
   void queryClient.invalidateQueries({ queryKey })
 }
 
-/** The stored messages beside a turn that runs: without the ones that it shows itself, or will replace. */
+/** Returns the stored messages to show beside a running turn, without those it shows or will replace. */
 export function besideTurn(messages: readonly Message[], turn: Turn | undefined): readonly Message[] {
   if (turn === undefined) return messages
   const at = messages.findIndex(({ id }) => id === turn.replaces || id === turn.userMessageId)

@@ -20,42 +20,42 @@ import { answerAgain, ask, currentTurn, stopTurn, turnEvents } from './requests.
 import { text } from './text.ts'
 import { threadQuery } from './thread.ts'
 
-/** An answer as it is drawn. */
+/** An answer as it is drawn on screen. */
 export interface Drawn {
   answer: Answer
   blocks: Blocks
 }
 
-/** A question with the answer that is being given to it. It lives outside of the views: one that was begun here is shown while others are open. */
+/** A question with its live answer. It lives outside of the views, so it continues while others are open. */
 export interface Turn {
   id: number
   chat: string
   /** Undefined until a new conversation has begun. */
   conversationId: string | undefined
   userMessageId?: string
-  /** The service's id for it, once it was accepted there. */
+  /** The turn's id in the service, once it was accepted there. */
   turnId?: string
   /** The question; absent if a stored one is answered again. */
   question?: string
   files?: readonly AddedFile[]
-  /** The message behind which it is shown: the one that is answered again, or the stored part of what was begun elsewhere. */
+  /** The message before the turn: the one answered again, or the stored part of a turn from elsewhere. */
   replaces?: string | undefined
   drawn: Store<Drawn>
   stop(): void
 }
 
-/** Turns that run, and those that failed before their question was stored. */
+/** Running turns, and turns that failed before their question was stored. */
 export const turns = createStore<readonly Turn[]>([])
-/** What is written but not sent, by chat and conversation. */
+/** Unsent texts, by chat and conversation. */
 export const drafts = createStore<Readonly<Record<string, string>>>({})
 export const draftKey = (chat: string, conversationId = '') => `${chat} ${conversationId}`
 export const setDraft = (key: string, draft: string) => drafts.set({ ...drafts.get(), [key]: draft })
 
-/** Milliseconds between two drawings of an answer; longer where parsing it takes more than a quarter of them. */
+/** Interval of drawings of an answer (ms); longer if parsing takes more than a quarter of it. */
 const drawMs = 40
 const maxParsing = 0.25
 
-/** Whether it is shown in the place of what is stored of it. */
+/** True if the turn is shown in place of its stored messages. */
 export function hasPlace({ drawn }: Turn): boolean {
   const { state, userMessageId } = drawn.get().answer
   return state !== 'failed' || userMessageId !== undefined
@@ -64,7 +64,7 @@ export const isRunning = ({ drawn }: Turn) => !isOver(drawn.get().answer)
 
 type About = Pick<Turn, 'chat' | 'conversationId' | 'turnId' | 'question' | 'files' | 'replaces'>
 
-/** Sends a question; `ends` is the turn that waits in its conversation and that it ends. */
+/** Sends a question; `ends` is the waiting turn of its conversation, which the question ends. */
 export const startTurn = (
   chat: string,
   question: Question,
@@ -80,22 +80,22 @@ function attached(files: readonly AddedFile[]): Pick<Question, 'attachments'> {
   return attachments.length === 0 ? {} : { attachments }
 }
 
-/** Answers a message again: a user's, or the question of an answer. */
+/** Answers a message again: a user's message, or the question of an answer. */
 export const startAgain = (chat: string, message: { id: string; conversationId: string }, model?: string) =>
   run(
     { chat, conversationId: message.conversationId, replaces: message.id },
     { request: answerAgain(chat, message.id, model) },
   )
 
-/** Turns that ended here, or by a message from here: an answer that still has them as running is an old one. */
+/** Turns that ended here, or by a message from here: a response that lists one as running is outdated. */
 const ended = new Set<string>()
 
-/** Shows a turn that was begun elsewhere, or before a reload, until the returned function is called. */
+/** Shows a turn that began elsewhere, or before a reload, until the returned function is called. */
 export function joinTurn(
   about: Pick<About, 'chat'> & { conversationId: string; turnId: string },
   last: Message | undefined,
 ) {
-  // What is known of a turn elsewhere is older than one that runs here.
+  // A turn that runs here is newer than the server's report of one elsewhere.
   const isHere = (turn: Turn) =>
     turn.turnId === about.turnId || (turn.conversationId === about.conversationId && isRunning(turn))
   if (ended.has(about.turnId) || turns.get().some(isHere)) return
@@ -108,15 +108,15 @@ export function joinTurn(
   }
 }
 
-/** Takes a turn away that is over, or is not shown any more. */
+/** Removes a turn that ended, or is no longer shown. */
 export const dismiss = (id: number) => turns.set(turns.get().filter(turn => turn.id !== id))
 
 interface How {
-  /** Begins the turn; absent for one that has begun. */
+  /** The request that begins the turn; absent for one that has begun. */
   request?: ApiRequest<Accepted>
-  /** The turn of the conversation that waits, which this one ends. */
+  /** The waiting turn of the conversation, which this one ends. */
   ends?: string | undefined
-  /** What is known of the answer. */
+  /** The known part of the answer. */
   answer?: Answer
   leaving?: AbortSignal
 }
@@ -136,7 +136,7 @@ function run(about: About, how: How): Turn {
   return turn
 }
 
-/** What was said stays, and ends the events. A turn that was not accepted yet is stopped as soon as it is. */
+/** Stops the turn and its events, and keeps its text. An unaccepted turn is stopped once it is accepted. */
 function stop(id: number, stopping: AbortController): void {
   stopping.abort()
   const turn = turns.get().find(one => one.id === id)
@@ -168,7 +168,7 @@ async function follow(turn: Turn, following: Following): Promise<void> {
       move(advance(answer, event, performance.now()))
       if (event.type === 'message_start' && request === undefined) showQuestion(turn, event.userMessageId)
     }
-    // Without a last event all of them were read before: the stored answer has the rest.
+    // Without a last event, all events were read before: the stored answer has the rest.
     if (!isOver(answer)) move({ ...answer, state: 'done' })
   } catch (error) {
     move({ ...answer, state: 'failed', error: errorOf(error) })
@@ -183,10 +183,10 @@ function errorOf(error: unknown): NonNullable<Answer['error']> {
   return { code, message: error instanceof Error ? error.message : String(error) }
 }
 
-/** Until a request that was cut is sent again, in milliseconds. */
+/** Delay until an interrupted request is repeated (ms). */
 const againMs = 1000
 
-/** Has the service take the question, whose conversation has a place in the list then; returns the turn's id. */
+/** Sends the question, which lists its conversation; returns the turn's id. */
 async function begin(turn: Turn, request: ApiRequest<Accepted>, stopping: AbortSignal): Promise<string> {
   const { userMessage, turn: accepted, evictedConversationId } = await sendUntilReached(request, stopping)
   const { id: userMessageId, conversationId } = userMessage
@@ -208,13 +208,13 @@ async function sendUntilReached<Result>(request: ApiRequest<Result>, stopping: A
   }
 }
 
-/** Where the reading of a turn's events is. */
+/** The position in a turn's events. */
 interface Place {
   last?: string | undefined
   conversationId: string
 }
 
-/** The events of a turn until it ends or waits, over as many connections as it takes. */
+/** Reads the events of a turn until it ends or waits, over any number of connections. */
 async function* eventsOf(chat: string, turnId: string, leaving: AbortSignal): AsyncGenerator<StreamEvent> {
   const place: Place = { conversationId: '' }
   while (!leaving.aborted) {
@@ -227,7 +227,7 @@ async function* eventsOf(chat: string, turnId: string, leaving: AbortSignal): As
   }
 }
 
-/** Those of one connection; returns whether there are no more. A wait of hours holds none: the stored answer shows it. */
+/** Reads one connection's events; returns true after the last. A waiting turn holds no connection. */
 async function* eventsFrom(
   place: Place,
   chat: string,
@@ -259,7 +259,7 @@ async function stillWaits(
   return turn?.waiting?.until === until
 }
 
-/** Of a turn that was begun elsewhere the question is shown as it is stored. */
+/** Shows the stored question of a turn that began elsewhere. */
 function showQuestion({ id, chat, conversationId, replaces }: Turn, userMessageId: string): void {
   update(id, { userMessageId, replaces: replaces ?? userMessageId })
   if (conversationId !== undefined) void fetchThread(chat, conversationId)
@@ -268,7 +268,7 @@ function showQuestion({ id, chat, conversationId, replaces }: Turn, userMessageI
 const update = (id: number, changes: Partial<Turn>) =>
   turns.set(turns.get().map(turn => (turn.id === id ? { ...turn, ...changes } : turn)))
 
-/** A question that was not stored goes back to its draft. Once the stored answer can be shown in its place, the turn is forgotten. */
+/** Returns an unstored question to its draft. Forgets the turn once its stored answer is shown. */
 async function settle(
   { id, chat, question, files = [] }: Turn,
   answer: Answer,
@@ -289,13 +289,13 @@ async function settle(
   else turns.set([...turns.get()])
 }
 
-/** Reads what waits in a conversation, and what is stored of it. */
+/** Reads the stored messages of a conversation and its waiting turn. */
 async function readAgain(chat: string, conversationId: string): Promise<void> {
   await fetchThread(chat, conversationId)
   await readAnew(query(currentTurn(chat, conversationId), { isShown: false })).catch(() => {})
 }
 
-/** Fetches the messages, as soon as the server can be reached. */
+/** Fetches the messages as soon as the server is reachable. */
 async function fetchThread(chat: string, conversationId: string): Promise<void> {
   try {
     await readAnew(threadQuery(chat, conversationId))
@@ -306,7 +306,7 @@ async function fetchThread(chat: string, conversationId: string): Promise<void> 
   }
 }
 
-/** Draws an answer by a timer, so that hidden tabs go on, too. */
+/** Draws an answer by a timer, so that it also grows in hidden tabs. */
 function draw(drawn: Store<Drawn>) {
   let timer: ReturnType<typeof setTimeout> | undefined
   let latest = drawn.get().answer

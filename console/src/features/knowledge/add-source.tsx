@@ -12,7 +12,7 @@ import { text } from './text.ts'
 
 export type Addable = 'crawl' | 'database' | 'api'
 
-/** Adds a website, a query or an address. */
+/** A form that adds a website, a query or an address. */
 export function AddSource({ type, onClose }: { type: Addable; onClose(): void }) {
   const t = useText(text)
   const agent = useAgent()

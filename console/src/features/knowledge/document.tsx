@@ -12,10 +12,10 @@ import { text } from './text.ts'
 import { TextDocument } from './text-document.tsx'
 import './document.css'
 
-// pdf.js is by far the largest piece of the console: it is loaded when a PDF is opened.
+// pdf.js is by far the largest part of the console, so it is loaded when a PDF is opened.
 const PdfDocument = lazy(() => import('./pdf-document.tsx'))
 
-/** A document in a panel, with a passage of it marked where it certainly stands. */
+/** A document in a panel, with a passage marked if its place is certain. */
 export default function DocumentPart(props: Parts['document']) {
   const t = useText(text)
   const agent = useAgent()

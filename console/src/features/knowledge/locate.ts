@@ -1,6 +1,6 @@
 /**
- * Where a passage stands on a page of a PDF, found by its letters alone: the reader that extracted it and the one that draws
- * the page differ in spaces, hyphens, ligatures and in the order of columns.
+ * Locates a passage on a page of a PDF by its letters alone: the reader that extracted it and the one that
+ * draws the page differ in spaces, hyphens, ligatures and in the order of columns.
  */
 
 const fromRight = /[\p{scx=Hebrew}\p{scx=Arabic}\p{scx=Syriac}\p{scx=Thaana}\p{scx=Nko}]/u
@@ -13,9 +13,9 @@ export interface Mark {
 }
 
 export interface Location {
-  /** Empty if too little of the passage was found to be sure. */
+  /** The marks; empty if too little of the passage was found to be sure. */
   marks: Mark[]
-  /** Of the passage's letters, how many were found: 0 to 1. */
+  /** The share of the passage's letters that were found, 0 to 1. */
   share: number
 }
 
@@ -24,24 +24,24 @@ interface Range {
   end: number
 }
 
-/** Below this share nothing is marked. */
-const leastShare = 0.6
+/** Min share of found letters; below it, nothing is marked. */
+const minShare = 0.6
 /**
- * How parts are found: by sequences of so many letters, which stand in at most so many places. Long ones first; short ones
- * only where they stand once on the page and once in the text, as cells of tables that are drawn in another order. What
- * follows a cell on the page is no sign of what follows it in the text: so those don't grow on into the next item.
+ * The stages search by sequences of `seed` letters that occur in at most `maxPlaces` places: long ones first,
+ * then ones unique on the page and in the text, for cells of tables drawn in another order. Neighbours of a
+ * cell on the page need not follow it in the text, so these matches stay within the item.
  */
 const stages = [
   { seed: 24, maxPlaces: 16, growsOn: true, chance: 24 },
   { seed: 8, maxPlaces: 1, growsOn: false, chance: Number.POSITIVE_INFINITY },
 ] as const
 type Stage = (typeof stages)[number]
-/** Matches that lost a part to a longer one are tried again, so many times. */
+/** Number of attempts for matches that lost a part to a longer one. */
 const rounds = 4
 
 /**
  * Finds a passage among the text items of a page.
- * @param text the text around the passage, best that of the whole page: it decides which of several equal places is meant
+ * @param text the text around the passage, ideally of the whole page: it decides between several equal places
  * @param range the passage in `text`
  */
 export function locate(items: readonly string[], text: string, range: Range): Location {
@@ -51,10 +51,10 @@ export function locate(items: readonly string[], text: string, range: Range): Lo
     const unit = around.places[at]?.start ?? 0
     return unit >= range.start && unit < range.end
   }
-  const own = around.letters.split('').filter((_, at) => inRange(at))
-  const total = own.length
-  // Few words that mix directions may stand in another order; where they are the whole page, none of them can be another's.
-  if (fromRight.test(page.letters) && own.sort().join('') === page.letters.split('').sort().join('')) {
+  const ownLetters = around.letters.split('').filter((_, at) => inRange(at))
+  const total = ownLetters.length
+  // Words of mixed directions might be reordered; as the whole page they cannot be of another passage.
+  if (fromRight.test(page.letters) && ownLetters.sort().join('') === page.letters.split('').sort().join('')) {
     return { marks: marksOf([...page.places.keys()], page.places), share: 1 }
   }
   const found = alignments(page, around.letters).flatMap(({ from, to, shift }) =>
@@ -63,16 +63,16 @@ export function locate(items: readonly string[], text: string, range: Range): Lo
       .map(at => at + shift),
   )
   const share = total === 0 ? 0 : found.length / total
-  return { marks: share < leastShare ? [] : marksOf(found, page.places), share }
+  return { marks: share < minShare ? [] : marksOf(found, page.places), share }
 }
 
 interface Letters {
   letters: string
-  /** Where each of them comes from. */
+  /** The places of the letters in the items. */
   places: Mark[]
 }
 
-/** Letters and digits in their plainest form: without accents, ligatures, cases and widths. */
+/** Returns letters and digits in their plainest form: without accents, ligatures, cases and widths. */
 function lettersOf(items: readonly string[]): Letters {
   const places: Mark[] = []
   let letters = ''
@@ -92,17 +92,17 @@ function lettersOf(items: readonly string[]): Letters {
   return { letters, places }
 }
 
-/** The letters of a text, to compare it with another. */
+/** Returns the letters of a text, to compare it with another. */
 export const plainLetters = (text: string) => lettersOf([text]).letters
 
-/** `text[from…to)` equals `page[from + shift…to + shift)`. */
+/** A match: `text[from…to)` equals `page[from + shift…to + shift)`. */
 interface Match {
   from: number
   to: number
   shift: number
 }
 
-/** Parts of the text with their places on the page: longest first, each letter once, and no place that could be another. */
+/** Returns parts of the text with their places on the page: longest first, no overlaps, no ambiguity. */
 function alignments(page: Letters, text: string): Match[] {
   const all: Match[] = []
   const taken: Match[] = []
@@ -140,16 +140,16 @@ const lengthOf = ({ from, to }: Match) => to - from
 const longestFirst = (one: Match, other: Match) =>
   lengthOf(other) - lengthOf(one) || one.from - other.from || one.shift - other.shift
 
-/** All longest equal parts that have a seed in them. */
+/** Returns all longest equal parts that contain a seed. */
 function matchesOf(page: Letters, text: string, stage: Stage): Match[] {
   const seed = Math.min(stage.seed, text.length, page.letters.length)
   const places = placesOf(page.letters, seed, stage.maxPlaces)
-  const own = placesOf(text, seed, stage.maxPlaces)
+  const ownPlaces = placesOf(text, seed, stage.maxPlaces)
   const matches: Match[] = []
   const latest = new Map<number, Match>()
   for (let at = 0; at + seed <= text.length; at += 1) {
     const letters = text.slice(at, at + seed)
-    if (!own.has(letters)) continue
+    if (!ownPlaces.has(letters)) continue
     for (const shift of (places.get(letters) ?? []).map(place => place - at)) {
       const before = latest.get(shift)
       if (before !== undefined && at + seed <= before.to) continue
@@ -164,16 +164,16 @@ function matchesOf(page: Letters, text: string, stage: Stage): Match[] {
   return matches.map(match => withoutChance(match, { page, text, stage }))
 }
 
-/** Where each sequence of that length stands, without those that stand in more than so many places. */
-function placesOf(text: string, length: number, most: number): Map<string, number[]> {
+/** Returns the places of each sequence of that length, without sequences in more than `max` places. */
+function placesOf(text: string, length: number, max: number): Map<string, number[]> {
   const places = new Map<string, number[]>()
   for (let at = 0; length > 0 && at + length <= text.length; at += 1) {
     const letters = text.slice(at, at + length)
     const known = places.get(letters)
     if (known === undefined) places.set(letters, [at])
-    else if (known.length <= most) known.push(at)
+    else if (known.length <= max) known.push(at)
   }
-  for (const [letters, { length: count }] of places) if (count > most) places.delete(letters)
+  for (const [letters, { length: count }] of places) if (count > max) places.delete(letters)
   return places
 }
 
@@ -197,7 +197,7 @@ function grown({ from, to, shift }: Match, { page: { letters, places }, text, st
   return { from: start, to: end, shift }
 }
 
-/** The match without parts of items that it reaches into: few letters are equal by chance, whatever is drawn next. */
+/** Trims the match's ends inside items that it only partly covers: a few letters can be equal by chance. */
 function withoutChance(
   { from, to, shift }: Match,
   { page: { places }, text, stage: { chance } }: Ground,
@@ -211,7 +211,7 @@ function withoutChance(
   return { from: isHead ? first : from, to: isTail ? last : to, shift }
 }
 
-/** The match without what longer ones have taken of it. */
+/** Returns the part of the match that longer ones have not taken. */
 function freePart({ from, to, shift }: Match, takenText: Uint8Array, takenPage: Uint8Array): Match {
   const isTaken = (at: number) => takenText[at] === 1 || takenPage[at + shift] === 1
   let start = from
@@ -221,7 +221,7 @@ function freePart({ from, to, shift }: Match, takenText: Uint8Array, takenPage: 
   return { from: start, to: end, shift }
 }
 
-/** Letters of the page as parts of its items, in the page's order. */
+/** Returns letters of the page as parts of its items, in the page's order. */
 function marksOf(letters: readonly number[], places: readonly Mark[]): Mark[] {
   const marks: Mark[] = []
   let before = -2

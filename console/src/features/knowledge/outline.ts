@@ -1,12 +1,12 @@
 import type { Mark } from './locate.ts'
 
-/** What pdf.js says of a piece of text on a page. */
+/** The data of pdf.js on a piece of text on a page. */
 export interface TextItem {
   str: string
   dir: string
-  /** Of a text of size 1 at the origin: `[a, b, c, d, x, y]` of PDF 8.3.3. */
+  /** The transform of a text of size 1 at the origin: `[a, b, c, d, x, y]` of PDF 8.3.3. */
   transform: readonly number[]
-  /** Along the text, in units of the page; of vertical text across it. */
+  /** The length along the text, in units of the page; for vertical text, the length across it. */
   width: number
   height: number
 }
@@ -19,7 +19,7 @@ interface Font {
 
 type Point = readonly [x: number, y: number]
 
-/** The corners of a marked part of an item, in units of the page. `widthOf` measures texts in any unit. */
+/** Returns the corners of a marked part of an item, in page units. `widthOf` measures texts in any unit. */
 export function cornersOf(
   { start, end }: Mark,
   { str, dir, transform, width, height }: TextItem,

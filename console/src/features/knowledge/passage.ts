@@ -6,13 +6,13 @@ export interface Wanted {
   id?: string | undefined
   start?: number | undefined
   end?: number | undefined
-  /** Its text, if the answer has it. */
+  /** The passage's text, if the answer has it. */
   passage?: string | undefined
 }
 
 /**
- * Where a passage stands in the text of its document as it is now; undefined if the document was read again since, so that
- * something else may stand there.
+ * Returns the place of a passage in its document's current text; undefined if the document was read again and
+ * might have another text there.
  */
 export function passageIn(
   { text, start: shownFrom, end: shownTo, passages }: DocumentText,

@@ -17,10 +17,10 @@ import type { DocumentText, Source } from './requests.ts'
 import { getFile, getText } from './requests.ts'
 import { text } from './text.ts'
 
-/** More than a page has before and after a passage, in UTF-16 units. */
+/** More UTF-16 units than a page has before or after a passage. */
 const around = 12_000
 
-/** A page of a PDF with the passage marked, and the pages around it. */
+/** A page of a PDF with the passage marked, and the pages before and after it. */
 export default function PdfDocument(props: Parts['document'] & { source: Source; page: number }) {
   const t = useText(text)
   const agent = useAgent()
@@ -33,7 +33,7 @@ export default function PdfDocument(props: Parts['document'] & { source: Source;
       openPdf(`${source.id} ${source.updated_at}`, async () =>
         (await open(getFile(agent, source.id))).arrayBuffer(),
       ),
-    // The document lives in the worker, which keeps the latest alone.
+    // The document lives in the worker, which keeps only the latest.
     gcTime: 0,
     staleTime: 0,
   })
@@ -97,12 +97,12 @@ export default function PdfDocument(props: Parts['document'] & { source: Source;
 
 interface Around {
   text: string
-  /** The passage in it. */
+  /** The place of the passage in the text. */
   start: number
   end: number
 }
 
-/** The text of the cited page, with the passage in it; undefined if the document was read again since. */
+/** Returns the text around a passage on its page; undefined if the document was read again since. */
 function aroundOnPage(data: DocumentText | undefined, props: Parts['document']): Around | undefined {
   const found = data && passageIn(data, props)
   if (data === undefined || found === undefined) {
@@ -129,12 +129,12 @@ interface PdfPageProps {
 interface Drawn {
   width: number
   height: number
-  /** Undefined where nothing is looked for. */
+  /** Undefined if no passage is searched. */
   share: number | undefined
   outlines: number[][][]
 }
 
-/** Pixels of a page's width: sharp on screens of twice the density. */
+/** The drawn width of a page (px): sharp on screens of double density. */
 const drawnWidth = 1240
 
 function PdfPage({ document, page: number, name, wanted }: PdfPageProps) {

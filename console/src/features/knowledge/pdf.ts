@@ -6,31 +6,31 @@ import type { TextItem } from './outline.ts'
 import { cornersOf } from './outline.ts'
 
 declare global {
-  /** Of browsers that have Trusted Types. */
+  /** Defined in browsers with Trusted Types. */
   var trustedTypes:
     | { createPolicy(name: string, rules: { createScriptURL(address: string): string }): typeof rules }
     | undefined
 }
 
-/** The console's only policy of Trusted Types: it passes the address of the worker. */
+/** The console's only policy of Trusted Types: it allows the address of the worker. */
 const policy = globalThis.trustedTypes?.createPolicy('agentstead', {
   createScriptURL(address) {
     if (address !== workerAddress) throw new TypeError(`${address} is not the address of the PDF worker.`)
     return address
   },
 })
-// With an address instead of a worker, pdf.js would fall back to the main thread in silence.
+// With an address instead of a worker, pdf.js would silently fall back to the main thread.
 GlobalWorkerOptions.workerPort = new Worker(
   (policy?.createScriptURL(workerAddress) ?? workerAddress) as string,
   { type: 'module' },
 )
 
-/** Maps of characters and fonts that documents may name without holding them; copied by the build. */
+/** Maps of characters and fonts that documents can name without embedding them; the build copies them. */
 const shared = `/assets/pdf-${version}`
 
 let latest: { key: string; document: Promise<PDFDocumentProxy> } | undefined
 
-/** Opens a document; the latest one is kept, since a person looks at several passages of it. */
+/** Opens a document; the latest one is cached because a person often looks at several passages of it. */
 export function openPdf(key: string, load: () => Promise<ArrayBuffer>): Promise<PDFDocumentProxy> {
   if (latest?.key === key) return latest.document
   void latest?.document.then(before => before.loadingTask.destroy()).catch(() => {})
@@ -56,11 +56,11 @@ export function openPdf(key: string, load: () => Promise<ArrayBuffer>): Promise<
 
 export interface PageText {
   items: readonly TextItem[]
-  /** The corners of each mark, in pixels of the page's viewport of scale 1. */
+  /** Returns the corners of each mark, in pixels of the page's viewport of scale 1. */
   outline(marks: readonly Mark[]): number[][][]
 }
 
-/** The texts of a page, and how to outline parts of them. */
+/** Reads the texts of a page, with the function that outlines parts of them. */
 export async function readPage(page: PDFPageProxy): Promise<PageText> {
   const { items, styles } = await page.getTextContent()
   const texts = items.filter(item => 'str' in item)

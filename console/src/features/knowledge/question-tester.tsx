@@ -29,7 +29,7 @@ type Place = Pick<SearchResult['metadata'], 'source_name' | 'page' | 'section' |
   source_id: string
 }
 
-/** Shows which passages a question finds, and how well they fit. */
+/** A tester that shows the passages that a question finds, with their scores. */
 export default function QuestionTester() {
   const t = useText(text)
   const agent = useAgent()

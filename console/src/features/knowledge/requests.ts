@@ -19,7 +19,7 @@ export const listSources = (
   agent: Place,
   filters: { type?: string; status?: string; search?: string } = {},
 ) => get(sourcesPath(agent), { sort: 'created_at', order: 'desc', ...filters })
-/** Those that a person can choose from. */
+/** Lists the sources that a person can choose from. */
 export const nameSources = (agent: Place) =>
   get<{ sources: Source[] }>(sourcesPath(agent), { sort: 'name', limit: 100 })
 export const getSource = (agent: Place, id: string) => get<Source>(sourcePath(agent, id))
@@ -43,14 +43,14 @@ export const crawlWebsite = (agent: Place) => (body: NewCrawl) =>
   post<Source>(`${sourcesPath(agent)}/crawl`, { body })
 export const createFetched = (agent: Place) => (body: NewApi | NewDatabase) =>
   post<Source>(sourcesPath(agent), { body, secrets: ['headers'] })
-/** Reads or fetches anew; a website is visited again. */
+/** Reads or fetches the source again; a website is crawled again. */
 export const reindexSource = (agent: Place) => (id: string) => post(`${sourcePath(agent, id)}/reindex`)
 export const deleteSource = (agent: Place, id: string) => remove(sourcePath(agent, id))
 
-/** The name of the file of an upload. */
+/** Returns the name of an uploaded file. */
 export const fileNameOf = ({ config }: Source) => ('file_name' in config ? config.file_name : undefined)
 export const isPdf = (source: Source) => /\.pdf$/i.test(fileNameOf(source) ?? '')
-/** Those that a job works on, or soon will. */
+/** True for sources in a job or waiting for one. */
 export const isInWork = ({ status }: Source) => status !== 'ready' && status !== 'error'
-/** The pages of a website that could not be read. */
+/** Returns the pages of a website that could not be read. */
 export const failedPagesOf = ({ config }: Source) => ('failedPages' in config && config.failedPages) || []

@@ -11,7 +11,7 @@ import type { Source } from './requests.ts'
 import { deleteSource, fileNameOf, getFile, isInWork, reindexSource, sourcesPath } from './requests.ts'
 import { text } from './text.ts'
 
-/** Sources that are shown as deleted while that can be undone, whatever else changes meanwhile. */
+/** Sources that are shown as deleted while the deletion can be undone, regardless of other changes. */
 export const removedSources = createStore<ReadonlySet<string>>(new Set())
 
 const again = { file: 'refresh', crawl: 'crawlAgain', database: 'fetchAgain', api: 'fetchAgain' } as const
@@ -38,7 +38,7 @@ export function SourceActions({ source, onRemove }: { source: Source; onRemove?(
             icon: 'refresh',
             run: () => reindex.mutate(id, { onError: toastError }),
           },
-        // The server answers it as an attachment under its own name.
+        // The server sends the file as an attachment under its own name.
         hasFile && {
           label: t.download,
           icon: 'download',

@@ -15,7 +15,7 @@ const tones = {
   error: 'bad',
 } satisfies Record<Source['status'], Tone>
 
-/** What a source is doing, how far it is, and what went wrong. */
+/** The state of a source, with its progress and error. */
 export function SourceState({ source }: { source: Source }) {
   const t = useText(text)
   const { status, progress, name, error, config } = source

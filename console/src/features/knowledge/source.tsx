@@ -31,13 +31,13 @@ export const prefetch = ({ agent, params }: Context) =>
 interface Search {
   /** The page of a website whose passages are shown. */
   url?: string
-  /** Where the part of the text that is shown begins. */
+  /** The start of the shown part of the text. */
   from?: number
-  /** The passage that is opened in the document: where it begins. */
+  /** The start of the passage that is opened in the document. */
   at?: number
 }
 
-/** A source: how it was read, what failed, and its passages. */
+/** A source: its indexing, its errors and its passages. */
 export default function SourceView() {
   const t = useText(text)
   const agent = useAgent()
@@ -104,7 +104,7 @@ export default function SourceView() {
   )
 }
 
-/** The pages of a website that were read. */
+/** Returns the pages of a website that were read. */
 const pagesOf = ({ config }: Source) => Object.keys(('pageHashes' in config && config.pageHashes) || {})
 
 function Failure({ source: { status, error } }: { source: Source }) {

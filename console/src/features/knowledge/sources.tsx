@@ -36,7 +36,7 @@ interface Search {
   add?: Addable
 }
 
-/** Everything that the agent answers from. */
+/** All sources of the agent's answers. */
 export default function Sources() {
   const t = useText(text)
   const agent = useAgent()

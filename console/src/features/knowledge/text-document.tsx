@@ -12,10 +12,10 @@ import type { Source } from './requests.ts'
 import { getText } from './requests.ts'
 import { text } from './text.ts'
 
-/** How much is shown before and after a passage, and more with each press, in UTF-16 units. */
+/** Number of UTF-16 units before and after a passage, and of each further step. */
 const step = 20_000
 
-/** The extracted text around a passage, which is marked; from the beginning without one. */
+/** The extracted text around a passage, which is marked; without one, the beginning. */
 export function TextDocument(props: Parts['document'] & { source: Source }) {
   const t = useText(text)
   const agent = useAgent()

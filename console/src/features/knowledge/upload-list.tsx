@@ -11,7 +11,7 @@ import { addUploads, dismiss, retry, uploads } from './uploads.ts'
 
 const accept = '.pdf,.docx,.md,.txt,.csv,.json,.jsonl,.ndjson'
 
-/** A place to drop documents, and those that are on their way. */
+/** A drop zone for documents, with the running uploads. */
 export function Uploads() {
   const t = useText(text)
   const agent = useAgent()

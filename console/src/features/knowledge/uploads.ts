@@ -5,20 +5,20 @@ import { createStore } from '#console/api/store.ts'
 import type { Agent } from '#console/shell/agent.tsx'
 import { sourcesPath, uploadSource } from './requests.ts'
 
-/** A file on its way to the server. It goes on while other views are open. */
+/** An upload to the server. It continues while other views are open. */
 export interface Upload {
   id: number
   agentId: string
   file: File
   state: 'waiting' | 'sending' | 'failed'
-  /** Of its bytes, 0 to 1. */
+  /** The uploaded share of its bytes, 0 to 1. */
   share: number
-  /** Why it failed. */
+  /** The reason of a failure. */
   error?: string
 }
 
 const atATime = 2
-/** After the server has said that there are too many requests, in milliseconds. */
+/** Pause after the server has refused an upload because of too many requests (ms). */
 const pauseMs = 5000
 
 export const uploads = createStore<readonly Upload[]>([])
@@ -29,7 +29,7 @@ let pausedUntil = 0
 const change = (id: number, values: Partial<Upload>) =>
   uploads.set(uploads.get().map(one => (one.id === id ? { ...one, ...values } : one)))
 
-/** Ends an upload, or forgets one that failed. */
+/** Cancels an upload, or forgets a failed one. */
 export function dismiss(id: number): void {
   controllers.get(id)?.abort()
   uploads.set(uploads.get().filter(one => one.id !== id))

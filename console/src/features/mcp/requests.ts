@@ -25,7 +25,7 @@ export const listTools = (agent: Agent, id: string) =>
   get<ToolList>(`${serverPath(agent, id)}/tools`, { limit: maxTools })
 export const registerServer = (agent: Agent) => (body: NewServer) =>
   post<McpServer>(serversPath(agent), { body, secrets: ['token'] })
-/** Approves what the person has looked at: the service refuses it if a definition has changed since. */
+/** Approves the definitions that the person has seen: the service refuses if one has changed since. */
 export const approveTools = (agent: Agent, id: string) => (tools: readonly McpTool[]) =>
   post<Static<typeof approvedSchema>>(`${serverPath(agent, id)}/approve`, {
     body: { tools: tools.map(({ name, hash }) => ({ name, hash })) },

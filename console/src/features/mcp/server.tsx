@@ -26,7 +26,7 @@ interface Context {
 export const prefetch = ({ agent, params: { serverId = '' } }: Context) =>
   queryClient.prefetchQuery(query(getServer(agent, serverId)))
 
-/** One MCP server: its state, and the definitions of its tools, which a person approves. */
+/** One MCP server: its state, and the definitions of its tools for approval. */
 export default function Server() {
   const t = useText(text)
   const agent = useAgent()
@@ -45,7 +45,7 @@ export default function Server() {
   async function remove() {
     const question = { title: t.removeTitle(name), text: t.removeText, action: t.remove }
     if (!(await confirm({ ...question, isDangerous: true }))) return
-    // Left first: what is deleted can't be read again.
+    // The view is left first because a deleted server cannot be read again.
     await navigate({ to: `${agent.home}/mcp` })
     await removal.mutateAsync(serverId).catch(toastError)
   }
@@ -100,7 +100,7 @@ function Tools({ serverId, list: { tools, skipped } }: { serverId: string; list:
     approval.mutate(chosen, {
       onError(error) {
         toastError(error)
-        // A definition has changed meanwhile: it is shown as it is now.
+        // A definition has changed meanwhile: this shows the current one.
         void invalidate([serversPath(agent)])
       },
     })
@@ -180,7 +180,7 @@ function Tools({ serverId, list: { tools, skipped } }: { serverId: string; list:
   )
 }
 
-/** What the server says about a tool; of a changed one, beside what was approved. */
+/** The server's description of a tool; if it changed, beside the approved one. */
 function Definition({ tool }: { tool: McpTool }) {
   const t = useText(text)
   const { name, status, approved } = tool

@@ -25,7 +25,7 @@ export const prefetch = ({ agent }: { agent: Agent }) =>
 
 const tones = { connected: 'good', disconnected: 'warn', error: 'bad' } as const
 
-/** Whether a server could be used at the last attempt. */
+/** The result of the last attempt to use a server. */
 export function ServerStatus({ status }: { status: McpServer['status'] }) {
   const t = useText(text)
   return <Status tone={tones[status]}>{t.states[status]}</Status>

@@ -32,7 +32,7 @@ const looks: Record<AttentionKind, { icon: IconName; tone: Tone }> = {
 
 const maxTitle = 200
 
-/** All that waits for a person, the newest first, each with what decides it. */
+/** All items that wait for a person, newest first, each with its buttons. */
 export default function Attention() {
   const t = useText(text)
   const { data, error, refetch } = useQuery(query(getAttention(useAgent())))

@@ -30,7 +30,7 @@ interface ItemProps {
   item: AttentionItem
 }
 
-/** What each kind of item says below its title, with the buttons that decide it. */
+/** The content of each kind of item below its title, with its buttons. */
 export const contents: Record<AttentionKind, ComponentType<ItemProps>> = {
   tool_approval: ToolApproval,
   workflow_approval: WorkflowApproval,
@@ -43,7 +43,7 @@ export const contents: Record<AttentionKind, ComponentType<ItemProps>> = {
   failed_notice: FailedNotice,
 }
 
-/** A change that decides an item; it waits for the answer. */
+/** Returns the function that decides an item; the response is awaited. */
 function useDecision<Input, Answer>(
   requestOf: (input: Input) => ApiRequest<Answer>,
   said: (answer: Answer, input: Input) => string,
@@ -57,7 +57,7 @@ function useDecision<Input, Answer>(
   return { decide, isPending }
 }
 
-/** Buttons of those who may decide; `links` are for all who read. */
+/** Buttons for people who may decide; `links` are for all readers. */
 function Actions({ links, children }: { links?: ReactNode; children?: ReactNode }) {
   const agent = useAgent()
   return (
@@ -118,7 +118,7 @@ function WorkflowApproval({ item }: ItemProps) {
   )
 }
 
-/** The text of `{"approval":"…"}`, of which the end may be missing. */
+/** Returns the text of `{"approval":"…"}`; its end might be missing. */
 function questionOf(detail: string): string {
   const [, written = detail, end] =
     /^\{"approval":"((?:[^"\\]|\\u[0-9a-f]{4}|\\[^u])*)("?)/i.exec(detail) ?? []
@@ -254,9 +254,9 @@ function FailedNotice({ item }: ItemProps) {
 }
 
 interface ViewLinkProps {
-  /** Paths of views, of which the first that there is is linked. */
+  /** Paths of views; the first that exists is linked. */
   views: readonly string[]
-  /** Stands for the path's parameter. */
+  /** The value of the path's parameter. */
   id: string | undefined
   label: string
 }

@@ -10,7 +10,7 @@ import type { AttentionItem, Transaction } from './requests.ts'
 import { changedBy, listTransactions, matchPayment } from './requests.ts'
 import { text } from './text.ts'
 
-/** Finds the transaction that a message of a bank is about. */
+/** A dialog that finds the transaction of a bank's message. */
 export function Match({ item, onClose }: { item: AttentionItem; onClose(): void }) {
   const t = useText(text)
   const agent = useAgent()

@@ -13,11 +13,11 @@ type Attention = Static<typeof attentionSchema>
 
 export const getAttention = (agent: Agent) => get<Attention>(`${agent.api}/attention`)
 
-/** The number of all that waits. */
+/** The number of all waiting items. */
 export const countOf = (attention: Attention | undefined) =>
   attention && Object.values(attention.counts).reduce((sum, count) => sum + count, 0)
 
-/** Paths whose queries may show what was decided. */
+/** Paths whose queries can show the decision. */
 export const changedBy = (agent: Agent) =>
   ['attention', 'chat', 'workflows', 'browser', 'payment-notifications', 'transactions', 'sources'].map(
     name => `${agent.api}/${name}`,

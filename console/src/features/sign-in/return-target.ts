@@ -1,4 +1,4 @@
-/** Where a person goes after the sign-in: the path in `return_to` if it is one of this service that it accepts, else its start. */
+/** Returns the target after the sign-in: the path in `return_to` if the service accepts it, else `/`. */
 export function returnTarget(search: string, origin: string): string {
   const wanted = new URLSearchParams(search).get('return_to') ?? '/'
   const url = URL.parse(wanted, origin)

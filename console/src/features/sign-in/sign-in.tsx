@@ -13,14 +13,14 @@ import { returnTarget } from './return-target.ts'
 import { text } from './text.ts'
 import './sign-in.css'
 
-/** The token of the address's fragment, which no log has seen. It leaves the address, and with it the history. */
+/** Takes the token from the address's fragment, which no log has seen, also out of the history. */
 function takeToken(): { token?: string; invitation?: string } {
-  const given = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
+  const fragment = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
   if (location.hash !== '') history.replaceState(history.state, '', location.pathname + location.search)
-  return given
+  return fragment
 }
 
-/** Signs a person in by a link, an invitation or the identity provider. */
+/** The sign-in by a link, an invitation or the identity provider. */
 export default function SignIn() {
   const t = useText(text)
   const caller = useQuery(callerQuery).data
@@ -33,7 +33,7 @@ export default function SignIn() {
     document.title = `${t.title} · agentstead`
   }, [t.title])
 
-  // A link that is opened in a tab with this page changes the fragment alone.
+  // A link that is opened in a tab with this page only changes the fragment.
   useEffect(() => {
     const begin = () => location.reload()
     addEventListener('hashchange', begin)
@@ -51,7 +51,7 @@ export default function SignIn() {
     }
   }
 
-  // A link is opened in order to sign in. An invitation waits for a click: programs that check mails open links, too.
+  // A link signs in at once. An invitation waits for a click because mail scanners open links, too.
   useEffect(() => {
     if (token !== undefined) void redeemOnce(token, redeem)
   })
@@ -84,7 +84,7 @@ export default function SignIn() {
 
 const redeemed = new Set<string>()
 
-/** A link works once, however often the page is rendered. */
+/** Redeems a link once, even if the page is rendered repeatedly. */
 async function redeemOnce(token: string, redeem: (token: string) => Promise<void>): Promise<void> {
   if (redeemed.has(token)) return
   redeemed.add(token)

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '#console/ui/schema.ts'
 
-/** Objects nested deeper are written as JSON. */
+/** Max depth of nested objects in the form; deeper ones are written as JSON. */
 const maxDepth = 3
 const maxDescription = 300
 const longText = 300
@@ -11,8 +11,8 @@ const isObject = (value: unknown): value is Foreign =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * The schema of a tool's arguments as one that a form can show. It may come from a document or a server of others, so only what
- * is of the right type is taken over. The service checks the rules: a form that refused by itself could not test them.
+ * Converts the schema of a tool's arguments to one that a form can show. Foreign schemas are not trusted:
+ * only values of the right type are used. The service checks the rules, so that a form can test its refusals.
  */
 export function formOf(parameters: unknown): JsonSchema {
   const shown = objectOf(isObject(parameters) ? parameters : {}, true, 0)
@@ -20,7 +20,7 @@ export function formOf(parameters: unknown): JsonSchema {
   return { properties: { arguments: { title: 'JSON', type: 'object', examples: ['{}'] } } }
 }
 
-/** The arguments that the values of such a form stand for. */
+/** Converts the form's values to the arguments. */
 export function argumentsOf(parameters: unknown, values: Foreign): Record<string, unknown> {
   const hasFields =
     isObject(parameters) && isObject(parameters.properties) && Object.keys(parameters.properties).length > 0
@@ -38,7 +38,7 @@ function objectOf(schema: Foreign, isRequired: boolean, depth: number): JsonSche
         fieldOf(property, { name, isRequired: required.includes(name), depth }),
       ]),
     ),
-    // Members of an object that may be left out are asked for by the service, once one of them is given.
+    // The service checks required members of an optional object, once one member is set.
     ...(isRequired && { required }),
   }
 }
@@ -58,7 +58,7 @@ function fieldOf(
     ...(schema.default !== undefined && { default: schema.default }),
   }
   if (Array.isArray(schema.enum)) return { ...about, enum: schema.enum }
-  // A check has no third state, in which the argument is left out.
+  // A checkbox has no third state for an omitted argument.
   if (type.includes('boolean')) return { ...about, enum: [true, false] }
   if (type.includes('object') && isObject(schema.properties) && depth < maxDepth)
     return { ...objectOf(schema, isRequired, depth + 1), ...about }
@@ -69,7 +69,7 @@ function fieldOf(
   return { ...about, ...(type.length > 0 && !type.includes('object') && { type }) }
 }
 
-/** Whether a list holds texts alone, also by its default: it is written by lines. */
+/** True if a list, including its default, contains only texts: it is edited by lines. */
 function isTexts({ items, default: given }: Foreign): boolean {
   const isTextual = isObject(items) && items.type === 'string' && items.enum === undefined
   return (

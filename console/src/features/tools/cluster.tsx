@@ -16,7 +16,7 @@ import { text } from './text.ts'
 import { ToolList } from './tool-list.tsx'
 import './tools.css'
 
-/** The tools that share a cluster, and the credentials that they need. */
+/** The tools of a cluster, and the credentials that they need. */
 export default function Cluster() {
   const t = useText(text)
   const agent = useAgent()

@@ -24,7 +24,7 @@ interface Preview {
   answer: ImportAnswer
 }
 
-/** Reads a document first, and imports what was chosen of it. */
+/** Reads a document first, then imports the chosen tools. */
 export default function Import() {
   const [preview, setPreview] = useState<Preview>()
   return (
@@ -41,7 +41,7 @@ export default function Import() {
 const sources = ['url', 'file', 'spec'] as const
 type Source = (typeof sources)[number]
 
-/** Where the document is, and how its tools are to be handled. */
+/** The form for the document's address and the handling of its tools. */
 function Document({ onRead }: { onRead(preview: Preview): void }) {
   const t = useText(text)
   const agent = useAgent()
@@ -114,7 +114,7 @@ interface ChoiceProps extends Preview {
   onBack(): void
 }
 
-/** The tools that the document would bring, to be ticked; what is left out, and why. */
+/** The document's tools as checkboxes; skipped ones with the reason. */
 function Choice({ body, answer, onBack }: ChoiceProps) {
   const t = useText(text)
   const agent = useAgent()

@@ -17,13 +17,13 @@ interface Given {
   tool?: string
 }
 
-/** Adds a tool by hand; a link can name its kind and the tool of a server. */
+/** A form that adds a tool; a link can preset its kind and the tool of a server. */
 export default function NewTool() {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
   const { type = 'http', server, tool } = useSearch({ strict: false }) as Given
-  const given = type === 'mcp' && tool !== undefined ? { name: String(tool) } : {}
+  const initialName = type === 'mcp' && tool !== undefined ? { name: String(tool) } : {}
   return (
     <div className="page">
       <Segments
@@ -36,7 +36,10 @@ export default function NewTool() {
       <NewToolForm
         key={type}
         type={type}
-        initial={{ ...given, configuration: type === 'mcp' ? { serverId: server, toolName: tool } : {} }}
+        initial={{
+          ...initialName,
+          configuration: type === 'mcp' ? { serverId: server, toolName: tool } : {},
+        }}
         onDone={({ id, name }) => {
           toast(t.created(name))
           void navigate({ to: `${agent.home}/tools/${path`${id}`}` })

@@ -33,7 +33,7 @@ export const deleteTool = (agent: Agent) => (id: string) => remove(toolsPath(age
 export const testTool = (agent: Agent, id: string) => (values: Record<string, unknown>) =>
   post<TestAnswer>(`${toolPath(agent, id)}/test`, { body: { arguments: values } })
 
-/** Tools of a server whose names contain this one: only the server describes their arguments. */
+/** Lists tools of a server whose names contain `name`: only the server describes their arguments. */
 export const listServerTools = (agent: Agent, serverId: string, name: string) =>
   get<{ tools: McpTool[] }>(`${agent.api}/mcp/${path`${serverId}`}/tools`, { search: name })
 

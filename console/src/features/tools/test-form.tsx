@@ -11,7 +11,7 @@ import type { AgentTool, TestAnswer } from './requests.ts'
 import { listServerTools, testTool } from './requests.ts'
 import { text } from './text.ts'
 
-/** Calls a tool once with arguments from a form, and shows what came of it. */
+/** Calls a tool once with arguments from a form, and shows the result. */
 export function TestForm({ tool }: { tool: AgentTool }) {
   const t = useText(text)
   const agent = useAgent()
@@ -83,7 +83,7 @@ function Result({ answer: { success, data } }: { answer: TestAnswer }) {
   )
 }
 
-/** The arguments of an HTTP call that describes none: the service takes its placeholders. */
+/** Returns a schema of the placeholders in an HTTP call without described arguments. */
 function placeholdersOf({ url, headers, body }: AgentTool['configuration']) {
   if (url === undefined) return undefined
   const template = [url, headers, body]

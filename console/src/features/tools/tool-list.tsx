@@ -20,7 +20,7 @@ const maxShown = 200
 interface ToolListProps {
   rows: Rows<AgentTool>
   empty: ReactNode
-  /** Left out where all are of one. */
+  /** True if tools of several clusters are listed. */
   hasClusters?: boolean
 }
 
@@ -61,7 +61,7 @@ export function ToolList({ rows, empty, hasClusters = true }: ToolListProps) {
   )
 }
 
-/** Whether models are offered the tool; takes effect at once. */
+/** The switch that offers the tool to models; it takes effect at once. */
 export function Enabled({ tool, isLabelled = false }: { tool: AgentTool; isLabelled?: boolean }) {
   const t = useText(text)
   const agent = useAgent()

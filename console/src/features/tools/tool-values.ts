@@ -7,11 +7,11 @@ type Fields = (typeof en)['fields']
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']
 const code = { type: 'string', format: 'code' }
 
-/** Whether a tool came from a document, which says how it is called. */
+/** True if a tool was imported from a document, which defines the call. */
 export const isImported = ({ configuration }: Pick<AgentTool, 'configuration'>) =>
   configuration.pathTemplate !== undefined
 
-/** What the form of a kind of tool asks for. Without `hasConfiguration`, how it is called stays as it is. */
+/** The form's fields for a tool type. Without `hasConfiguration`, call settings are not editable. */
 export function schemaOf(type: ToolType, t: Fields, hasConfiguration = true): JsonSchema {
   const parameters = { title: t.parameters, description: t.parametersHint, type: 'object' }
   const configurations: Record<ToolType, JsonSchema> = {
@@ -81,7 +81,7 @@ export function schemaOf(type: ToolType, t: Fields, hasConfiguration = true): Js
   }
 }
 
-/** The values that the form of a tool begins with. */
+/** Returns the initial values of a tool's form. */
 export function valuesOf({ configuration, ...tool }: Partial<AgentTool>): Values {
   const { headers } = configuration ?? {}
   return {
@@ -90,12 +90,12 @@ export function valuesOf({ configuration, ...tool }: Partial<AgentTool>): Values
   }
 }
 
-/** The tool that the values of the form stand for. */
+/** Converts the form's values to a new tool. */
 export function newToolOf(type: ToolType, { configuration, ...rest }: Values): NewTool {
   return { type, ...rest, configuration: configurationOf((configuration ?? {}) as Values) } as NewTool
 }
 
-/** What changes a tool into that: fields left empty are emptied. */
+/** Returns the update that applies these values; empty fields are cleared. */
 export function changesOf({ configuration, ...rest }: Values): ToolChanges {
   const changes = { description: '', cluster: null, ...rest }
   return configuration === undefined
@@ -107,7 +107,7 @@ function configurationOf({ headers, ...rest }: Values): Record<string, unknown> 
   return typeof headers === 'string' ? { ...rest, headers: jsonOf(headers) } : { ...rest }
 }
 
-/** Headers as people write them, one a line, from the JSON of the API; other text stays as it is. */
+/** Converts the API's JSON of headers to lines; other text is unchanged. */
 export function linesOf(json: string): string {
   try {
     const headers = JSON.parse(json) as Record<string, unknown>
@@ -119,7 +119,7 @@ export function linesOf(json: string): string {
   }
 }
 
-/** The reverse. Text that is no list of headers is left to the service, which says what is wrong with it. */
+/** Converts lines to JSON. Text that is no list of headers goes to the service, which reports the error. */
 export function jsonOf(lines: string): string {
   const entries = lines
     .split('\n')

@@ -24,7 +24,7 @@ import './tools.css'
 export const prefetch = ({ agent, params }: { agent: Agent; params: Readonly<Record<string, string>> }) =>
   queryClient.prefetchQuery(query(getTool(agent, params.toolId ?? '')))
 
-/** One tool: it is tested, changed, enabled and deleted here. */
+/** One tool, with its test, settings, switch and deletion. */
 export default function ToolView() {
   const agent = useAgent()
   const { toolId = '' } = useParams({ strict: false }) as { toolId?: string }
@@ -47,7 +47,7 @@ function Shown({ tool }: { tool: AgentTool }) {
   async function remove() {
     const question = { title: t.removeTitle(name), text: t.removeText, action: t.remove }
     if (!(await confirm({ ...question, isDangerous: true }))) return
-    // Left first: what is deleted can't be read again.
+    // The view is left first because a deleted tool cannot be read again.
     await navigate({ to: `${agent.home}/tools` })
     await removal.mutateAsync(id).catch(toastError)
   }

@@ -15,7 +15,7 @@ export default {
   tokens: 'Tokens',
   cost: 'Kosten',
   unknown: 'unbekannt',
-  nobody: 'niemand',
+  noPerson: 'niemand',
   noKey: 'ohne Schlüssel',
   otherKey: id => `anderer Schlüssel (${id})`,
   unpriced: count =>

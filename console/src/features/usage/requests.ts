@@ -9,7 +9,7 @@ export type UsageRow = Usage['usage'][number]
 export const groups = ['day', 'model', 'person', 'key'] as const
 export type Group = (typeof groups)[number]
 
-/** Of this month (UTC). */
+/** Reads the usage of this month (UTC). */
 export const getUsage = ({ api }: Agent, group: Group) => get<Usage>(`${api}/usage`, { group })
 export const getSettings = ({ api }: Agent) => get<Static<typeof settingsAnswerSchema>>(`${api}/settings`)
 export const listKeys = ({ api }: Agent) => get<{ keys: Key[] }>(`${api}/keys`, { limit: 1000 })

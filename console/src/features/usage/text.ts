@@ -15,7 +15,7 @@ export const en = {
   tokens: 'Tokens',
   cost: 'Cost',
   unknown: 'not known',
-  nobody: 'nobody',
+  noPerson: 'nobody',
   noKey: 'without a key',
   otherKey: (id: string) => `another key (${id})`,
   unpriced: (count: string) =>

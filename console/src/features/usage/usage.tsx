@@ -25,7 +25,7 @@ export const prefetch = ({ agent }: { agent: Agent }) =>
     queryClient.prefetchQuery(query(getSettings(agent))),
   ])
 
-/** What the agent has used of models this month, and what it may. */
+/** The agent's usage of models this month, and its limits. */
 export default function Usage() {
   const t = useText(text)
   const agent = useAgent()
@@ -178,14 +178,14 @@ function Rows({ group, rows, error }: { group: Group; rows: UsageRow[] | undefin
   )
 }
 
-/** What a row is about, in words: keys by their names. */
+/** Returns the name of a row; keys have their own names. */
 function useNames(group: Group): (row: UsageRow) => string {
   const t = useText(text)
   const keys = useQuery({ ...query(listKeys(useAgent())), enabled: group === 'key' }).data?.keys
   return ({ day = '', model = '', person, key }) => {
     if (group === 'day') return day
     if (group === 'model') return model
-    if (group === 'person') return person ?? t.nobody
+    if (group === 'person') return person ?? t.noPerson
     if (key == null) return t.noKey
     return keys?.find(({ id }) => id === key)?.name ?? t.otherKey(key)
   }

@@ -9,7 +9,7 @@ import { changeWebhook, createWebhook, webhooksPath } from './requests.ts'
 import { text } from './text.ts'
 
 interface WebhookFormProps {
-  /** The one to change; undefined for a new one. */
+  /** The webhook to change; undefined for a new one. */
   webhook?: Webhook
   onClose(): void
   /** Called with the secret of a new webhook. */

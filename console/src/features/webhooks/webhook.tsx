@@ -47,7 +47,7 @@ export const prefetch = ({ agent, params: { webhookId = '' } }: Context) =>
 const statuses = ['pending', 'succeeded', 'failed'] as const
 const tones = { pending: 'info', succeeded: 'good', failed: 'bad' } as const
 
-/** One webhook with what was delivered to it in the last 30 days. */
+/** One webhook with its deliveries of the last 30 days. */
 export default function WebhookView() {
   const t = useText(text)
   const agent = useAgent()
@@ -161,7 +161,7 @@ function Actions({ webhook }: { webhook: Webhook }) {
             run: () =>
               void askFor(t.deleteTitle, t.deleteText, t.delete).then(async isYes => {
                 if (!isYes) return
-                // Left first: what is deleted can't be read again.
+                // The view is left first because a deleted webhook cannot be read again.
                 await navigate({ to: `${agent.home}/webhooks` })
                 await removal.mutateAsync(undefined).catch(toastError)
               }),

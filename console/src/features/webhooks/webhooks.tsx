@@ -18,7 +18,7 @@ import { State, WebhookForm } from './webhook-form.tsx'
 export const prefetch = ({ agent }: { agent: Agent }) =>
   queryClient.prefetchInfiniteQuery(listQuery(listWebhooks(agent), 'webhooks'))
 
-/** The addresses that are sent events of the agent. */
+/** The webhooks that receive events of the agent. */
 export default function Webhooks() {
   const t = useText(text)
   const agent = useAgent()

@@ -8,7 +8,7 @@ import { decideNode, executionLists } from './requests.ts'
 import { text } from './text.ts'
 import { questionOf } from './timeline.ts'
 
-/** A step that waits for a person, with the buttons that decide it. */
+/** A step that waits for a person, with its buttons. */
 export function Decision({ run, result }: { run: Pick<Execution, 'id'>; result: NodeResult }) {
   const t = useText(text)
   const agent = useAgent()

@@ -19,13 +19,13 @@ import { text } from './text.ts'
 
 interface DefinitionPanelProps {
   workflow: Workflow
-  /** What the server found when it was saved last. */
+  /** The server's problems of the last save. */
   problems: readonly DefinitionProblem[]
   onProblems(problems: readonly DefinitionProblem[] | undefined): void
   onClose(): void
 }
 
-/** The definition as JSON, checked by the server when it is saved; what is wrong is shown here and at the steps. */
+/** The definition as JSON; the server checks it on saving, and its problems appear here and at the steps. */
 export function DefinitionPanel({ workflow, problems, onProblems, onClose }: DefinitionPanelProps) {
   const t = useText(text)
   const agent = useAgent()
@@ -114,7 +114,7 @@ export function DefinitionPanel({ workflow, problems, onProblems, onClose }: Def
 
 interface ProblemsProps {
   problems: readonly DefinitionProblem[]
-  /** Holds the field with the definition. */
+  /** The form with the definition's field. */
   form: RefObject<HTMLFormElement | null>
 }
 
@@ -148,7 +148,7 @@ function Problems({ problems, form }: ProblemsProps) {
   )
 }
 
-/** Of the field, in pixels. */
+/** Line height of the field (px). */
 const lineHeight = 20
 
 const editable = [

@@ -11,7 +11,7 @@ import { text } from './text.ts'
 import type { Shown, StepsProps } from './workflow.tsx'
 
 const size = { width: 172, height: 58 }
-/** From this many steps on there is a map of the graph, and only steps in sight are drawn. */
+/** Min number of steps for a map of the graph, and for drawing only steps in sight. */
 const mapFrom = 30
 const cullFrom = 150
 
@@ -41,7 +41,7 @@ type StepNode = Node<{
 const nodeTypes = { step: Card }
 const edgeTypes = { back: BackEdge }
 
-/** A workflow from left to right, to be looked at; each step is a button. */
+/** A workflow from left to right, read-only; each step is a button. */
 export function Graph({ steps, shownOf, chosen, onChoose }: StepsProps) {
   const t = useText(text)
   const places = useMemo(() => arrange(steps), [steps])
@@ -65,7 +65,7 @@ export function Graph({ steps, shownOf, chosen, onChoose }: StepsProps) {
       source: id,
       target,
       sourceHandle: exit ?? '',
-      // A loop's way back goes around the steps.
+      // A loop's edge back is drawn around the steps.
       ...(xOf(target) <= xOf(id) && { type: 'back' }),
       ...(exit !== undefined && { label: t.exits[exit] ?? exit }),
     })),
@@ -120,7 +120,7 @@ function arrange(steps: readonly Step[]): Places {
   )
 }
 
-/** From top to bottom as their targets lie, so that edges don't cross. */
+/** Returns the exits in the vertical order of their targets, so that edges don't cross. */
 function exitsOf({ follows }: Step, places: Places): string[] {
   const heightOf = (target: string) => places.get(target)?.y ?? 0
   const sorted = follows.toSorted((one, other) => heightOf(one.target) - heightOf(other.target))
@@ -167,7 +167,7 @@ function Card({ data: { step, exits, shown, isChosen, onChoose } }: NodeProps<St
 const bend = 64
 const drop = 88
 
-/** Passes below the steps. */
+/** An edge that runs below the steps. */
 function BackEdge({ sourceX, sourceY, targetX, targetY }: EdgeProps) {
   const below = Math.max(sourceY, targetY) + drop
   const turns = `${sourceX + bend},${below} ${targetX - bend},${below}`

@@ -7,7 +7,7 @@ import { text } from './text.ts'
 import { tones } from './timeline.ts'
 import type { StepsProps } from './workflow.tsx'
 
-/** A workflow as numbered steps, each with what follows it: all that the graph shows. */
+/** A workflow as numbered steps, each with its successors: the same content as the graph. */
 export function Outline({ steps, shownOf, chosen, onChoose }: StepsProps) {
   const t = useText(text)
   const numbers = new Map(steps.map(({ id }, at) => [id, at + 1]))

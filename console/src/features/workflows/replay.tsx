@@ -20,10 +20,10 @@ import { questionOf, resultsAt } from './timeline.ts'
 interface ReplayProps {
   run: Execution
   timeline: Timeline
-  /** From 0 to 1. */
+  /** The position in the timeline, from 0 to 1. */
   position: number
   onMove(position: number): void
-  /** The person wants another run with the same input. */
+  /** Called when the person wants another run with the same input. */
   onAgain(): void
 }
 
@@ -31,7 +31,7 @@ const tickMs = 80
 const playTicks = 60
 const maxNames = 3
 
-/** A run: what it waits for, its time to move in, what went in and came out. */
+/** A run: its wait, its timeline, its input and output. */
 export function Replay({ run, timeline, position, onMove, onAgain }: ReplayProps) {
   const t = useText(text)
   const agent = useAgent()
@@ -53,7 +53,7 @@ export function Replay({ run, timeline, position, onMove, onAgain }: ReplayProps
   const names = [...new Set(running.map(({ node_id }) => node_id))].slice(0, maxNames)
   const elapsed = t.ofTime(formatDuration(time - start), formatDuration(end - start))
 
-  /** Arrows go to the next or previous change. */
+  /** Moves to the next or previous change by arrow keys. */
   function press(key: string): boolean {
     const isForward = key === 'ArrowRight' || key === 'ArrowUp'
     if (!isForward && key !== 'ArrowLeft' && key !== 'ArrowDown') return false
@@ -183,7 +183,7 @@ const rowHeight = 9
 const minWidth = 4
 const width = 1000
 
-/** When each step ran: a row for each, by state. For the eye alone: the states of steps say it in words. */
+/** A row of bars for each step's results, by state. Only visual: the steps repeat the states in words. */
 function Bars({ timeline, position }: { timeline: Timeline; position: number }) {
   const { results, end, positionOf } = timeline
   const rows = [...new Set(results.map(({ node_id }) => node_id))]

@@ -32,7 +32,7 @@ export const listExecutions = (agent: Agent, filters: { workflow_id?: string; st
 export const getWorkflow = (agent: Agent, id: string) => exact(get<Workflow>(workflowPath(agent, id)))
 export const getExecution = (agent: Agent, id: string) => exact(get<Execution>(executionPath(agent, id)))
 
-/** The result of a node with its whole input and output. */
+/** Reads the result of a node with its whole input and output. */
 export const getNodeResult = (agent: Agent, id: string, result: Pick<NodeResult, 'node_id' | 'path'>) =>
   exact(
     get<NodeResult>(
@@ -43,7 +43,7 @@ export const getNodeResult = (agent: Agent, id: string, result: Pick<NodeResult,
 
 export const createWorkflow = (agent: Agent) => (body: NewWorkflow) =>
   post<Workflow>(workflowsPath(agent), { body })
-/** `body` may be what a person wrote: the server checks it. */
+/** `body` can be unchecked JSON of a person: the server checks it. */
 export const changeWorkflow = (agent: Agent, id: string) => (body: WorkflowChanges | object) =>
   exact(put<Workflow>(workflowPath(agent, id), { body }))
 export const deleteWorkflow = (agent: Agent) => (id: string) => remove(workflowPath(agent, id))

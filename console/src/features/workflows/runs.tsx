@@ -30,13 +30,13 @@ export function RunStatus({ run }: { run: Pick<ExecutionSummary, 'status' | 'wai
 
 interface RunsProps {
   filters: { workflow_id?: string; status?: string }
-  /** For their names, where runs of several are shown. */
+  /** The workflows with their names, for runs of several workflows. */
   workflows?: readonly WorkflowSummary[] | undefined
-  /** The one that is shown above the list. */
+  /** The run that is shown above the list. */
   chosen?: string | undefined
 }
 
-/** Runs, the latest first. */
+/** Runs, latest first. */
 export function Runs({ filters, workflows, chosen }: RunsProps) {
   const t = useText(text)
   const agent = useAgent()

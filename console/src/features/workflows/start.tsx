@@ -13,12 +13,12 @@ import { text } from './text.ts'
 
 interface StartProps {
   workflow: Workflow
-  /** Of a run that is repeated. */
+  /** The input of a run that is repeated. */
   input?: Record<string, unknown>
   onClose(): void
 }
 
-/** Starts a workflow: with a form where it declares its parameters, else with JSON. */
+/** A form that starts a workflow: with fields if it declares its parameters, else with JSON. */
 export function Start({ workflow, input, onClose }: StartProps) {
   const t = useText(text)
   const agent = useAgent()

@@ -25,13 +25,13 @@ interface StepPanelProps {
   step: Step
   shown: Shown
   run: Execution | undefined
-  /** Whether the run has ended, at the time that is shown. */
+  /** True if the run has ended at the shown time. */
   isOver: boolean
   onChoose(id: string): void
   onClose(): void
 }
 
-/** A step: what it did in the run that is shown, how it is set, and what follows it. */
+/** A step: its results in the shown run, its settings and its successors. */
 export function StepPanel({ step, shown, run, isOver, onChoose, onClose }: StepPanelProps) {
   const t = useText(text)
   const { state, results, problems } = shown
@@ -74,7 +74,7 @@ export function StepPanel({ step, shown, run, isOver, onChoose, onClose }: StepP
 
 const shownAtOnce = 100
 
-/** The result of a step; of one in a loop all of them, failed ones first, of which one is open. */
+/** The result of a step; for a step in a loop all results, failed ones first, with one of them open. */
 function Results({ run, results }: { run: Execution; results: readonly TimedResult[] }) {
   const t = useText(text)
   const [path, setPath] = useState<string>()

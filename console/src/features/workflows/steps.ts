@@ -1,22 +1,22 @@
 import type { Definition } from './requests.ts'
 
-/** A node of a workflow in its place among the others. */
+/** A node of a workflow with its place among the others. */
 export interface Step {
   id: string
   type: string
   data: Readonly<Record<string, unknown>>
-  /** What may follow, and by which exit. */
+  /** Possible successors, each with its exit. */
   follows: readonly { target: string; exit?: string }[]
   /** The number of loops around it. */
   depth: number
 }
 
-/** Exits that stand before and behind the others. */
+/** Exits that are sorted before and after the others. */
 const first = ['true', 'item', 'approved']
 const last = ['timeout', 'default', 'error']
 const rankOf = (exit = '') => (first.includes(exit) ? 0 : last.includes(exit) ? 2 : 1)
 
-/** The steps as they follow each other: a branch after the other, bodies of loops before what comes after, the unreached last. */
+/** Returns the steps in order: branch by branch, loop bodies before later steps, unreached steps last. */
 export function stepsOf({ nodes, edges }: Definition): Step[] {
   const known = new Map(nodes.map(node => [node.id, node]))
   const joined = edges.filter(({ source, target }) => known.has(source) && known.has(target))
@@ -46,7 +46,7 @@ export function stepsOf({ nodes, edges }: Definition): Step[] {
   })
 }
 
-/** What can be reached from a node and was not `seen`, each before what follows it, except where a loop leads back. */
+/** Returns the unseen nodes reachable from a node, each before its successors, except for loops back. */
 function inOrder(from: string, targetsOf: (id: string) => string[], seen: Set<string>): string[] {
   const ordered: string[] = []
   const visit = (id: string) => {
@@ -59,7 +59,7 @@ function inOrder(from: string, targetsOf: (id: string) => string[], seen: Set<st
   return ordered.toReversed()
 }
 
-/** Fields of nodes that say in a few words what they do, the clearest first. */
+/** Fields that best describe a node in a few words, clearest first. */
 const telling = [
   'approval',
   'url',
@@ -75,7 +75,7 @@ const telling = [
 ]
 const maxSummary = 200
 
-/** What a step does, in one line of its own words; empty if its type says all. */
+/** Describes a step in one line of its own words; empty if its type is enough. */
 export function summaryOf({ data }: Pick<Step, 'data'>): string {
   const { seconds, conditions, method } = data
   if (seconds !== undefined) return `${JSON.stringify(seconds)} s`
@@ -95,11 +95,11 @@ function conditionOf(condition: { left?: unknown; operator?: unknown; right?: un
 export const cut = (text: string, length = maxSummary) =>
   text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text
 
-/** Beginnings of paths that don't lead into the input. */
+/** First segments of paths that don't point into the input. */
 const provided = new Set(['nodes', 'loop', 'execution', 'workflow', 'trigger', 'agent', 'now'])
 const template = /\{\{\s*([a-z]\w*(?:\.[a-z]\w*)*)/gi
 
-/** An input with the fields that the templates of a workflow name, empty. */
+/** Returns an input with empty values for the fields in a workflow's templates. */
 export function exampleInput({ nodes }: Definition): Record<string, unknown> {
   const input: Record<string, unknown> = {}
   for (const [, found = ''] of JSON.stringify(nodes.map(({ data }) => data)).matchAll(template)) {

@@ -1,10 +1,10 @@
 import type { Tone } from '#console/ui/status.tsx'
 import type { Execution, NodeResult } from './requests.ts'
 
-/** The state of a step at a time: of its result, `later` before it has one, `skipped` if the run ended without. */
+/** The state of a step at a time: that of its result, else `later`, or `skipped` if the run has ended. */
 export type StepState = NodeResult['status'] | 'later' | 'skipped'
 
-/** A result of a node with its times in milliseconds; those that have not ended end at infinity. */
+/** A result of a node with its times in milliseconds; without an end, infinity. */
 export interface TimedResult extends NodeResult {
   begin: number
   end: number
@@ -15,16 +15,14 @@ export interface Timeline {
   /** Milliseconds since 1970. */
   start: number
   end: number
-  /** Times at which a result began or ended, ascending. */
+  /** Times of the starts and ends of results, ascending. */
   moments: readonly number[]
-  /** Where a time is drawn, from 0 to 1. */
+  /** Returns the drawn position of a time, from 0 to 1. */
   positionOf(time: number): number
   timeAt(position: number): number
 }
 
-/**
- * The time of a run. Between two moments a length is drawn as its square root: steps of milliseconds stay visible beside a wait of days.
- */
+/** Returns a run's timeline. Lengths are square roots of times: milliseconds stay visible beside days. */
 export function timelineOf({ node_results, completed_at }: Execution, now: number): Timeline {
   const closed = completed_at === null ? Number.POSITIVE_INFINITY : Date.parse(completed_at)
   const results = node_results.map(result => {
@@ -51,7 +49,7 @@ export function timelineOf({ node_results, completed_at }: Execution, now: numbe
 
 const finite = (times: readonly number[]) => times.filter(Number.isFinite)
 
-/** The value of `to` at the place that `value` has in `from`, which ascends. */
+/** Interpolates in `to` at the place of `value` in `from`, which ascends. */
 function between(value: number, from: readonly number[], to: readonly number[]): number {
   let after = from.length
   for (let low = 0; low < after; ) {
@@ -66,7 +64,7 @@ function between(value: number, from: readonly number[], to: readonly number[]):
   return start + ((value - low) / (high - low)) * (end - start)
 }
 
-/** The results as they were at a time: those that had not begun are missing, and those that ran have no output yet. */
+/** Returns the results at a time: later ones are missing, and running ones have no output yet. */
 export function resultsAt({ results, end: last }: Timeline, time: number): TimedResult[] {
   if (time >= last) return [...results]
   return results
@@ -80,13 +78,13 @@ export function resultsAt({ results, end: last }: Timeline, time: number): Timed
 
 const order = ['waiting', 'running', 'errored', 'terminated', 'complete'] as const
 
-/** The state of a step from its results; in loops the one that matters most to a person. */
+/** Returns the state of a step from its results; in loops, the most important one for a person. */
 export function stateOf(results: readonly TimedResult[], isOver: boolean): StepState {
   const found = order.find(status => results.some(result => result.status === status))
   return found ?? (isOver ? 'skipped' : 'later')
 }
 
-/** Failed ones first, then in the order of the items. */
+/** Sorts failed results first, then in the order of the items. */
 export function iterationsOf(results: readonly TimedResult[]): TimedResult[] {
   const numbers = ({ path }: NodeResult) => path.split('.').map(Number)
   return results.toSorted((one, other) => {
@@ -108,7 +106,7 @@ export const tones: Record<StepState, Tone> = {
   terminated: 'plain',
 }
 
-/** The text that a step which waits for a decision shows; undefined unless it waits for one. */
+/** Returns the question of a step that waits for a decision; undefined for other steps. */
 export function questionOf({ status, output }: Pick<NodeResult, 'status' | 'output'>): string | undefined {
   const { approval } = (output ?? {}) as { approval?: unknown }
   return status === 'waiting' && typeof approval === 'string' ? approval : undefined

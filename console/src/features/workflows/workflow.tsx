@@ -45,9 +45,9 @@ export const prefetch = ({ agent, params }: { agent: Agent; params: Readonly<Rec
     params.executionId && queryClient.prefetchQuery(query(getExecution(agent, params.executionId))),
   ])
 
-/** What graph and outline show of a step beside its definition. */
+/** The data that the graph and the outline show of a step beside its definition. */
 export interface Shown {
-  /** Undefined where no run is shown. */
+  /** Undefined if no run is shown. */
   state: StepState | undefined
   results: readonly TimedResult[]
   problems: readonly DefinitionProblem[]
@@ -172,7 +172,7 @@ function Loaded({ workflowId, workflow, run, children }: LoadedProps) {
   )
 }
 
-/** What is open in the view, kept in the address. */
+/** The open parts of the view, stored in the address. */
 function useOpen() {
   const navigate = useNavigate()
   const search = useSearch({ strict: false }) as Search
@@ -184,12 +184,12 @@ function useOpen() {
 interface StepsOptions {
   workflow: Workflow | undefined
   run: Execution | undefined
-  /** In the time of the run, from 0 to 1. */
+  /** The position in the run's timeline, from 0 to 1. */
   position: number
   problems: readonly DefinitionProblem[]
 }
 
-/** The steps, and their states at a time of the run. */
+/** The steps, with their states at a time of the run. */
 function useSteps({ workflow, run, position, problems }: StepsOptions) {
   const steps = useMemo(() => stepsOf(definitionOf(workflow, run)), [workflow, run])
   const timeline = useMemo(() => run && timelineOf(run, Date.now()), [run])
@@ -199,14 +199,14 @@ function useSteps({ workflow, run, position, problems }: StepsOptions) {
   }, [timeline, position])
   const isOver = run?.completed_at != null && position === 1
   const shownOf = (id: string): Shown => {
-    const own = results.get(id) ?? []
-    const state = run && stateOf(own, isOver)
-    return { state, results: own, problems: problems.filter(({ node }) => node === id) }
+    const ownResults = results.get(id) ?? []
+    const state = run && stateOf(ownResults, isOver)
+    return { state, results: ownResults, problems: problems.filter(({ node }) => node === id) }
   }
   return { steps, timeline, isOver, shownOf }
 }
 
-/** The nodes of the workflow, and those that ran and are gone. */
+/** Returns the nodes of the workflow, and deleted ones that ran. */
 function definitionOf(workflow: Workflow | undefined, run: Execution | undefined): Definition {
   const { nodes = [], edges = [] } = workflow ?? {}
   const known = new Set(nodes.map(({ id }) => id))
@@ -243,7 +243,7 @@ function Header({ workflow, title, onRun, children }: HeaderProps) {
   )
 }
 
-/** How many there are, and those of no step. */
+/** The number of problems, and the problems without a step. */
 function GeneralProblems({ problems, title }: { problems: readonly DefinitionProblem[]; title: string }) {
   const t = useText(text)
   if (problems.length === 0) return null
@@ -304,7 +304,7 @@ function Actions({ workflow, onEdit, onRun }: { workflow: Workflow; onEdit(): vo
 
 const narrow = matchMedia('(max-width: 640px)')
 
-/** Whether there is no room for a graph. */
+/** True if the window is too narrow for a graph. */
 function useNarrow(): boolean {
   return useSyncExternalStore(
     listener => {

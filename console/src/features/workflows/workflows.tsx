@@ -33,7 +33,7 @@ interface Search {
   create?: number
 }
 
-/** The workflows of an agent, and the runs of all of them. */
+/** The workflows of an agent, and all of their runs. */
 export default function Workflows() {
   const t = useText(text)
   const agent = useAgent()

@@ -14,7 +14,7 @@ import { text } from './text.ts'
 
 type Name = (typeof credentials)[number]
 
-/** Which credentials the agent has: their values are written, and never read. */
+/** The agent's credentials: the console writes their values and never reads them. */
 export function Credentials({ set }: { set: Readonly<Record<string, boolean>> }) {
   const t = useText(text)
   const agent = useAgent()

@@ -9,7 +9,7 @@ import { toast, toastError } from '#console/ui/toast.tsx'
 import { agentLists, changeAgent, deleteAgent } from '../requests.ts'
 import { text } from './text.ts'
 
-/** What stops the agent, for a while or for ever. */
+/** Actions that stop the agent, for a while or for ever. */
 export function Danger() {
   const t = useText(text)
   const { id, name, status, may } = useAgent()

@@ -81,7 +81,7 @@ export default {
     title: 'Benachrichtigungen',
     text: 'Ein Kontakt erfährt, was auf einen Menschen wartet, und entscheidet über die Knöpfe oder Links der Nachricht.',
     now: 'Benachrichtigt wird',
-    nobody: 'Niemand',
+    none: 'Niemand',
     stop: 'Niemanden benachrichtigen',
     by: 'Über',
     contact: 'Kontakt suchen',

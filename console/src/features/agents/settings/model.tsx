@@ -19,7 +19,7 @@ const keys = {
 } as const
 type Provider = keyof typeof keys
 
-/** Who writes the answers: the provider, its model, and the key for it. */
+/** The settings of the answering model: the provider, its model, and the key for it. */
 export function Model({ answer }: { answer: Settings }) {
   const t = useText(text)
   const agent = useAgent()

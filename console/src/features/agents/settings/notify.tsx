@@ -16,7 +16,7 @@ import { text } from './text.ts'
 type Notified = NonNullable<Settings['settings']['notify']>
 type Channel = keyof Notified
 
-/** The contact who is sent what waits for a person. */
+/** The contact who is notified of items that wait for a person. */
 export function Notify({ answer }: { answer: Settings }) {
   const t = useText(text)
   const { saved } = useText(frameText)
@@ -28,7 +28,7 @@ export function Notify({ answer }: { answer: Settings }) {
     onDone: () => toast(saved),
   })
   const set = (notify: Notified | null) => mutate({ notify }, { onError: toastError })
-  const now = channel ? `${t.channels[channel]}: ${contact?.name ?? id}` : t.notified.nobody
+  const now = channel ? `${t.channels[channel]}: ${contact?.name ?? id}` : t.notified.none
   return (
     <Section title={t.notified.title} text={t.notified.text}>
       <Facts rows={[{ name: t.notified.now, value: now }]} />
@@ -38,7 +38,7 @@ export function Notify({ answer }: { answer: Settings }) {
   )
 }
 
-/** The server finds contacts by what is typed, since there may be many. */
+/** The server finds contacts by the typed text because there might be many. */
 function Choice({ onChoose }: { onChoose(notify: Notified): void }) {
   const t = useText(text)
   const agent = useAgent()

@@ -7,13 +7,13 @@ import { agentsPath, changeSettings } from '../requests.ts'
 interface SettingsFormProps {
   answer: Settings
   properties: Readonly<Record<string, JsonSchema>>
-  /** What is shown where it is not what is set. */
+  /** Values that are shown instead of the stored settings. */
   values?: Values
-  /** Sent with every change. */
+  /** Values that are sent with every change. */
   always?: Values
 }
 
-/** Changes some settings of the agent, or shows them to those who may only read. */
+/** A form for some settings of the agent; read-only for people without the ability `change`. */
 export function SettingsForm({ answer, properties, values, always }: SettingsFormProps) {
   const agent = useAgent()
   const change = changeSettings(agent.id)

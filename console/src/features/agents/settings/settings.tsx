@@ -25,7 +25,7 @@ export const prefetch = ({ agent }: { agent: Agent }) =>
 const names = ['model', 'instructions', 'credentials', 'more', 'danger'] as const
 type Name = (typeof names)[number]
 
-/** What an agent is set to: its model, its instructions, its credentials and its bounds. */
+/** An agent's settings: its model, its instructions, its credentials and its bounds. */
 export default function Settings() {
   const t = useText(text)
   const agent = useAgent()

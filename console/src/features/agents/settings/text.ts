@@ -79,7 +79,7 @@ export const en = {
     title: 'Notices',
     text: 'A contact is sent what waits for a person, and decides by the buttons or links in that message.',
     now: 'Notified',
-    nobody: 'Nobody',
+    none: 'Nobody',
     stop: 'Notify nobody',
     by: 'By',
     contact: 'Find a contact',
