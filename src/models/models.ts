@@ -24,7 +24,7 @@ import type { Timing } from './transport/call-with-retry.ts'
 
 interface ResolvedModel {
   model: LanguageModel
-  /** The model's id at its provider, as in `metadata.model` and `message_start`. */
+  /** The model's id at its provider, the same as in `metadata.model` and `message_start`. */
   id: string
   provider: Provider
   /** Context window in tokens; 32,768 if unknown. */
@@ -33,23 +33,23 @@ interface ResolvedModel {
 
 export interface Models {
   /**
-   * The model that answers this message. Throws VALIDATION_ERROR for an unknown provider, MODEL_NOT_CONFIGURED for one
-   * without credentials, MODEL_UNKNOWN if it is certain that there is no such model (otherwise the provider will say
-   * so), and MODEL_ERROR if no model was chosen and the provider's list cannot be obtained.
+   * Returns the model that answers this message. Throws VALIDATION_ERROR for an unknown provider,
+   * MODEL_NOT_CONFIGURED for one without credentials, MODEL_UNKNOWN if the model certainly does not exist
+   * (else the provider reports it), and MODEL_ERROR without a chosen model or a list from the provider.
    */
   resolve(question: AgentChoice & { requested?: string | undefined }): Promise<ResolvedModel>
   /**
-   * Provider and model according to the agent's settings. No request is made, so the model is empty if only its server
-   * knows what it has. Credentials only have to exist.
+   * Returns provider and model by the agent's settings. No request is made, so the model is empty if only its
+   * server knows its models. Credentials only have to exist.
    */
   inForce(agent: AgentChoice): { provider: Provider; model: string }
-  /** What would keep the model in force from answering, as far as that can be known beforehand: the setting, and a sentence. */
+  /** Returns foreseeable problems that would keep the model from answering: the setting, and a sentence. */
   problems(agent: AgentChoice): Promise<{ field: string; issue: string }[]>
-  /** The models that this agent can chat with; `builtin` is always there. */
+  /** Returns the models that this agent can chat with; `builtin` is always included. */
   list(agent: AgentChoice): Promise<ModelDescriptor[]>
-  /** The model that embeds this agent's documents; same errors as `resolve`. */
+  /** Returns the model that embeds this agent's documents; throws like `resolve`. */
   embedding(agent: AgentChoice): Promise<EmbeddingModel>
-  /** The model of this provider and id, as the agent can use it now, for searching what was embedded with it; same errors. */
+  /** Returns this provider's model as the agent can use it now, to search its vectors; throws alike. */
   embeddingNamed(agent: AgentChoice, named: { provider: string; id: string }): Promise<EmbeddingModel>
 }
 
@@ -57,13 +57,13 @@ interface Dependencies {
   configuration: ModelConfiguration
   /** The local model; absent if the operator has none. */
   local?: LocalEmbeddings | undefined
-  /** For addresses set by an agent: goes through the outbound guard. */
+  /** The `fetch` for addresses set by an agent, through the outbound guard. */
   outboundFetch: typeof fetch
-  /** For public addresses and those set by the operator; answers that are read piece by piece bypass `fetch`. */
+  /** The `fetch` for public and operator-set addresses; answers that are read piece by piece bypass it. */
   trustedFetch: typeof fetch
   clock: Clock
   log: Log
-  /** Waits between attempts of an embedding call. */
+  /** Timing of the waits between attempts of an embedding call. */
   timing?: Timing
 }
 
@@ -97,7 +97,7 @@ export function createModels({
     return listed.find(model => model.id === id)?.contextWindow ?? unknownContextWindow
   }
 
-  /** The window that the agent's settings give to the agent's own model; a message may request another one. */
+  /** Returns the agent's setting of the window, for its own model: a message can request another one. */
   function windowSetFor(
     agent: AgentChoice,
     { provider, id, requested }: { provider: Provider; id: string; requested: string | undefined },
@@ -165,7 +165,7 @@ async function problemsOf(
   if (provider === 'builtin') return modelId === builtinModel.id ? [] : [unknown]
   const access = accessTo(provider, agent, configuration)
   if (access === undefined) return [{ field: 'llm_provider', issue: notConfigured(provider).message }]
-  // Only a model that was chosen is worth a request.
+  // Only a chosen model is worth a request.
   if (agent.settings.llm_model === undefined || modelId === undefined) return []
   return (await lists.lists(provider, endpointOf(access, ways), modelId)) === false ? [unknown] : []
 }

@@ -8,38 +8,38 @@ import type { DocumentList, Table, WebPage } from './tool-results.ts'
 const about = 'I am the built-in retriever, not a language model: I find passages and quote them, no more.'
 
 export const nothingFits = `Nothing in this agent's documents fits that question. ${about}`
-/** When nothing was looked up: it is unknown whether something would match. */
+/** The answer if nothing was searched: a match might still exist. */
 export const nothingGiven = `Nothing that I was given fits that question, and there is no tool here to search this agent's documents with. ${about}`
 export const noQuestion = `${about} Ask about something that stands in this agent's documents.`
 
 /**
- * The score that a passage needs to be quoted, and the share of the question's words that its quote must contain to count
- * as an answer. Pieces are pairs of characters, of which other words for the same share fewer. Chosen with
+ * Minimums: the score of a quoted passage, and the share of the question's words in its quote that makes it
+ * an answer. Pieces are pairs of characters; texts with other words share fewer of them. Chosen with
  * `bench/answers.ts`, see docs/decisions/2026-11-23-when-nothing-fits.md.
  */
-const leasts = { words: { score: 0.36, coverage: 0.45 }, pieces: { score: 0.28, coverage: 0.3 } }
+const minimums = { words: { score: 0.36, coverage: 0.45 }, pieces: { score: 0.28, coverage: 0.3 } }
 const shownRows = 20
 
 export function answerFromPassages(question: string, passages: readonly Passage[]): string {
   const words = contentWordsOf(question)
   if (words.length === 0) return noQuestion
-  const least = words.some(isPiece) ? leasts.pieces : leasts.words
-  // Who names a document is shown what is closest in it.
+  const minimum = words.some(isPiece) ? minimums.pieces : minimums.words
+  // A question that names a document gets its closest passages.
   const isNamed = (source: string) => question.toLowerCase().includes(source.toLowerCase())
   const [best, ...others] = bestPassages(question, passages).filter(
-    ({ passage: { score = 1, source } }) => score >= least.score || isNamed(source),
+    ({ passage: { score = 1, source } }) => score >= minimum.score || isNamed(source),
   )
   if (best === undefined) return nothingFits
-  if (best.coverage < least.coverage)
+  if (best.coverage < minimum.coverage)
     return `This may not answer the question, but it is the closest passage:\n\n${cited(best)}`
-  return [best, ...others.filter(({ coverage }) => coverage >= least.coverage)].map(cited).join('\n\n')
+  return [best, ...others.filter(({ coverage }) => coverage >= minimum.coverage)].map(cited).join('\n\n')
 }
 
 export function answerToGreeting(greeting: string): string {
   return `${greeting.charAt(0).toUpperCase()}${greeting.slice(1)}! ${noQuestion}`
 }
 
-/** The names of the documents and their states. */
+/** Lists the names of the documents and their states. */
 export function answerFromDocuments({ total, documents }: DocumentList): string {
   if (total === 0) return 'This agent has no documents yet.'
   const count = `This agent has ${total === 1 ? 'one document' : `${total} documents`}`
@@ -47,12 +47,12 @@ export function answerFromDocuments({ total, documents }: DocumentList): string 
   return [note, '', ...documents.map(({ name, status }) => `- “${name}” (${status})`)].join('\n')
 }
 
-/** The answer to a question that came without passages, when no more can be looked up. */
+/** Returns the answer to a question without passages, if no more can be searched. */
 export function answerFromNothing(question: string): string {
   return contentWordsOf(question).length === 0 ? noQuestion : nothingGiven
 }
 
-/** The page's answer to the question; its beginning, if only its address was given. */
+/** Returns the page's answer to the question, or its beginning if the question is only its address. */
 export function answerFromPage(question: string, page: WebPage): string {
   const name = page.title === page.url ? page.url : `“${page.title}” (${page.url})`
   const text = plainText(page.markdown)
@@ -65,7 +65,7 @@ export function answerFromPage(question: string, page: WebPage): string {
   return best.map(({ quote }) => `From ${name}: “${quote}”`).join('\n\n')
 }
 
-/** A Markdown table of the first twenty rows. */
+/** Returns a Markdown table of the first twenty rows. */
 export function answerFromTable({ columns, rows }: Table): string {
   if (rows.length === 0) return 'The query found no rows.'
   const line = (cells: readonly unknown[]) => `| ${cells.map(cell).join(' | ')} |`
@@ -86,7 +86,7 @@ function cited({ passage: { source, page, url, section }, quote }: FittingPassag
   return `From ${place.join(', ')}: “${quote}”`
 }
 
-/** Paragraphs; short ones are joined to the next, since a heading belongs to its text. */
+/** Splits a text into paragraphs; joins short ones to the next because a heading belongs to its text. */
 function paragraphs(text: string): string[] {
   const joined: string[] = []
   for (const paragraph of text.split(/\n\s*\n/)) {
@@ -97,7 +97,7 @@ function paragraphs(text: string): string[] {
   return joined
 }
 
-/** Markdown without syntax that would clutter a quote: link targets, images, heading and list markers. */
+/** Removes Markdown that would clutter a quote: link targets, images, heading and list markers. */
 function plainText(markdown: string): string {
   return markdown
     .replace(/!\[[^\]\n]{0,500}\]\([^)\n]{0,2000}\)/g, '')

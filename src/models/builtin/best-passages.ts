@@ -6,29 +6,29 @@ import { likenessTo } from './likeness.ts'
 export interface FittingPassage {
   passage: Passage
   quote: string
-  /** Share of the question's words that the quote contains, 0 to 1. */
+  /** The share of the question's words that the quote contains, 0 to 1. */
   coverage: number
 }
 
-/** Maximum length of a quote in characters. */
+/** Max length of a quote in characters. */
 const quoteLength = 700
-/** Length in characters of the pieces that a quote is made of: sentences, or parts of very long ones. */
+/** Max length in characters of the pieces of a quote: sentences, or parts of very long ones. */
 const pieceLength = 250
-/** Maximum number of words of a question that are considered: a pasted page is a question too. */
+/** Max words of a question that are considered: a pasted page is a question too. */
 const questionWords = 40
-/** Maximum number of characters of a question that are read: with some letters, splitting text takes more than linear time. */
+/** Max characters of a question that are read: with some letters, splitting takes superlinear time. */
 const questionCharacters = 4000
 const quotedPassages = 3
 
 interface Piece {
   text: string
-  /** For each word of the question, its similarity to the most similar word of the piece. */
+  /** The similarity of each word of the question to the most similar word of the piece. */
   likeness: number[]
 }
 
 /**
- * The passages that share content words with the question, best first, three at most. Rare words count for more than
- * words in every sentence; on a tie, the one found first comes first.
+ * Returns the passages that share content words with the question, best first, three at most. Rare words
+ * count more than words in every sentence; ties keep the order of the search.
  */
 export function bestPassages(question: string, passages: readonly Passage[]): FittingPassage[] {
   const words = contentWordsOf(question)
@@ -56,14 +56,14 @@ export function bestPassages(question: string, passages: readonly Passage[]): Fi
     .map(({ passage, quote, coverage }) => ({ passage, quote, coverage }))
 }
 
-/** The distinct words that carry the meaning of a question. */
+/** Returns the distinct content words of a question. */
 export function contentWordsOf(question: string): string[] {
   return [...new Set(plainTermsOf(question.slice(0, questionCharacters)))]
     .filter(word => !isStopWord(word))
     .slice(0, questionWords)
 }
 
-/** Compares texts with the question's words; each pair of words is compared once. */
+/** Returns a function that compares texts with the question's words; each pair of words is compared once. */
 function comparison(words: readonly string[]): (text: string) => number[] {
   const likeness = likenessTo(words)
   const known = new Map<string, number[]>()
@@ -83,7 +83,7 @@ function comparison(words: readonly string[]): (text: string) => number[] {
   }
 }
 
-/** Inverse frequency of each word of the question among the pieces. */
+/** Returns the inverse frequency of each word of the question among the pieces. */
 function weightsOf(words: number, pieces: readonly Piece[]): number[] {
   return Array.from({ length: words }, (_, index) => {
     const holding = pieces.filter(piece => (piece.likeness[index] ?? 0) > 0).length
@@ -91,7 +91,7 @@ function weightsOf(words: number, pieces: readonly Piece[]): number[] {
   })
 }
 
-/** The best-matching run of pieces, extended to its surroundings; undefined if no piece matches at all. */
+/** Returns the best-matching run of pieces, with its surroundings; undefined if no piece matches at all. */
 function bestQuote(pieces: readonly Piece[], weights: readonly number[]) {
   let best: { start: number; end: number; score: number; coverage: number } | undefined
   for (let start = 0; start < pieces.length; start++) {
@@ -118,7 +118,7 @@ function bestQuote(pieces: readonly Piece[], weights: readonly number[]) {
 function fitOf(run: readonly Piece[], weights: readonly number[]): { score: number; coverage: number } {
   const likest = weights.map((_, index) => Math.max(...run.map(piece => piece.likeness[index] ?? 0)))
   const score = likest.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), 0)
-  // Of equally good runs, the shortest: each further piece must add something.
+  // The shortest of equally good runs: each further piece must add something.
   return {
     score: score * 0.95 ** (run.length - 1),
     coverage: likest.filter(value => value > 0).length / weights.length,
@@ -126,8 +126,8 @@ function fitOf(run: readonly Piece[], weights: readonly number[]): { score: numb
 }
 
 /**
- * Extends a run to what follows and then to what precedes it, as long as there is room: an answer often continues after
- * the match.
+ * Extends a run to the text after it, then before it, as long as there is room: an answer often continues
+ * after the match.
  */
 function grown({ start, end }: { start: number; end: number }, pieces: readonly Piece[]) {
   const fits = (from: number, to: number) => lengthOf(pieces.slice(from, to)) <= quoteLength
@@ -143,7 +143,7 @@ function lengthOf(pieces: readonly Piece[]): number {
 
 const sentences = new Intl.Segmenter('und', { granularity: 'sentence' })
 
-/** The sentences of a text, each on one line, very long ones split between words. */
+/** Returns the sentences of a text, each on one line, very long ones split between words. */
 function piecesOf(text: string): string[] {
   return Array.from(sentences.segment(text), ({ segment }) => segment.replace(/\s+/g, ' ').trim())
     .filter(sentence => sentence !== '')
@@ -154,7 +154,7 @@ function cut(sentence: string): string[] {
   return sentence.match(new RegExp(`\\S.{0,${pieceLength - 1}}(?!\\S)|\\S{1,${pieceLength}}`, 'gsu')) ?? []
 }
 
-/** Chunks overlap: a quote that is part of a better one of the same source adds nothing. */
+/** Removes quotes that are part of a better one of the same source: chunks overlap. */
 function withoutRepeats<Fitting extends FittingPassage>(fitting: readonly Fitting[]): Fitting[] {
   const bare = ({ quote }: Fitting) => quote.replaceAll('…', '')
   return fitting.filter(

@@ -26,7 +26,7 @@ function* partsOf(options: CallOptions): Generator<AnswerPart> {
   yield finish('stop')
 }
 
-/** A few words at a time; text without spaces a few characters at a time. */
+/** Splits a text into pieces of a few words; text without spaces into pieces of a few characters. */
 function piecesOf(text: string): string[] {
   return text.match(/\s*(?:\S{1,24}(?:\s+|$)){1,4}|\s*\S{1,24}/gu) ?? []
 }

@@ -1,6 +1,6 @@
 /**
- * How similar a word is to each of these: 1 for the same word, the Dice coefficient of their letter trigrams for other
- * forms and misspellings ("install", "installation"), 0 for anything less similar than those.
+ * Returns the similarity of a word to each of `words`: 1 for the same word, the Dice coefficient of their
+ * letter trigrams for other forms and misspellings ("install", "installation"), 0 below those.
  */
 export function likenessTo(words: readonly string[]): (other: string) => number[] {
   const wanted = words.map(word => ({ word, trigrams: trigramsOf(word) }))

@@ -16,17 +16,17 @@ import { documentList, failureOf, foundPassages, tableOf, webPage } from './tool
 /** The retriever's next step: calls one tool, or gives its answer. */
 export type NextStep = { toolName: string; input: Record<string, string> } | { text: string }
 
-/** Maximum number of characters of a message that are searched. */
+/** Max characters of a message that are searched. */
 const queryLength = 1000
 
 const link = /https?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]}]/i
-/** An SQL statement, as opposed to a sentence that begins with one of these words. */
+/** Matches an SQL statement, but no sentence that begins with one of these words. */
 const select = /^\s*(?:select\s[\s\S]*\bfrom\s|select\s+(?:[\d('"*]|distinct\s)|with\s+\w+\s+as\s*\()/i
 
 const cannotSee =
   'I can’t see images, since I only quote documents. Choose a language model that supports images to have them looked at.'
 
-/** The next step; its answer says so if it was given images. */
+/** Returns the next step; after images, its answer says that the retriever cannot see them. */
 export function nextStep(options: Pick<CallOptions, 'prompt' | 'tools' | 'toolChoice'>): NextStep {
   const { prompt } = options
   const asked = prompt.findLast(({ role }) => role === 'user')
@@ -36,8 +36,8 @@ export function nextStep(options: Pick<CallOptions, 'prompt' | 'tools' | 'toolCh
 }
 
 /**
- * Decides by the last user message and what came after it. If a call has a result, answers from that; otherwise reads a
- * URL, runs a SELECT, lists the documents, quotes passages in the prompt, or, with none of these, searches the knowledge.
+ * Decides by the last user message and what came after it. After a call's result, answers from that;
+ * otherwise reads a URL, runs a SELECT, lists documents, quotes passages in the prompt, or searches them.
  */
 function decide({
   prompt,

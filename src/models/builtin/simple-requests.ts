@@ -1,4 +1,4 @@
-/** Messages that are no questions about the contents of documents, recognised by their first words. */
+/** Messages that are not about the contents of documents, recognised by their first words. */
 import { contentWordsOf } from './best-passages.ts'
 
 const greetings = [
@@ -25,7 +25,7 @@ const requestForDocuments = new RegExp(
   'iu',
 )
 
-/** The greeting that a message begins with, if it says nothing else. */
+/** Returns the greeting of a message that consists of nothing else. */
 export function greetingIn(message: string): string | undefined {
   const said = message.match(greeting)?.[1]
   return contentWordsOf(message.replace(greeting, '')).length === 0 ? said : undefined

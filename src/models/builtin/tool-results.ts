@@ -1,4 +1,4 @@
-/** The results of the built-in tools, read back from the prompt; they may have been shortened since. */
+/** Reads the results of the built-in tools from the prompt, which might have shortened them. */
 
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
@@ -45,7 +45,7 @@ export interface Table {
   rows: unknown[][]
 }
 
-/** A failed call's message, or undefined for one that succeeded. */
+/** Returns a failed call's message, or undefined after success. */
 export function failureOf(output: ToolOutput): string | undefined {
   switch (output.type) {
     case 'error-text':
@@ -101,9 +101,9 @@ function jsonOf(output: ToolOutput): unknown {
 }
 
 /**
- * JSON, or what can be read of shortened JSON. JSON on one line contains no line break: the first one marks where it
- * was shortened, and everything after it is ignored. A list is then missing its last entry, an object the end of its
- * last text. The entries of a list may end with an object of their own.
+ * Parses JSON, or the readable part of shortened JSON. JSON on one line contains no line break: the first one
+ * marks where it was shortened, and everything after it is ignored. A list then lacks its last entry, an
+ * object the end of its last text. The entries of a list can end with an object of their own.
  */
 function parsed(text: string): unknown {
   const head = text.split('\n', 1)[0] ?? ''

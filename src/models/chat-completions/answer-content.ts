@@ -7,23 +7,23 @@ import { createToolCalls } from './tool-calls.ts'
 
 type Block = 'text' | 'reasoning' | 'think'
 
-/** Collects what an answer says from its deltas, and emits text and reasoning as they arrive. */
+/** Collects the content of an answer from its deltas, and emits text and reasoning as they arrive. */
 export interface AnswerContent {
-  /** Whether the delta said anything. */
+  /** Returns true if the delta had content. */
   take(delta: Fields): boolean
-  /** Emits what was held back. */
+  /** Emits the text that was held back. */
   end(): void
-  /** Throws if a call can't be made out. */
+  /** Returns the calls. Throws if one is incomprehensible. */
   calls(): ToolCall[]
-  /** Whether there was any text. */
+  /** Returns true if there was any text. */
   hasText(): boolean
   hasRefused(): boolean
 }
 
 export interface ContentOptions {
-  /** Names of the tools that were offered. */
+  /** Names of the offered tools. */
   tools?: readonly string[]
-  /** Whether text is held back until the end of thoughts that may precede it. */
+  /** True if text is held back until the end of thoughts that might precede it. */
   holdsText?: boolean
   onUnopenedThoughts?(): void
 }
@@ -62,7 +62,7 @@ export function createAnswerContent(
     }
   }
 
-  /** Takes text and thoughts; returns whether there were any. It makes no lists, since it runs for every token. */
+  /** Takes text and thoughts; returns true if there were any. Creates no lists: it runs for every token. */
   function takeTexts({ reasoning_content, reasoning, content, refusal }: Fields): boolean {
     const thought = textOf(reasoning_content) ?? textOf(reasoning)
     if (thought !== undefined) takePiece('reasoning', thought)
@@ -98,7 +98,7 @@ export function createAnswerContent(
   }
 }
 
-/** Content as a list of parts, some of which may be reasoning, as Mistral's models send it. */
+/** Reads content that is a list of parts, some of which can be reasoning, in Mistral's form. */
 function* partsOf(content: readonly unknown[]): Generator<['text' | 'reasoning', string]> {
   for (const part of content) {
     const { type = 'text', thinking } = fieldsOf(part)
@@ -112,8 +112,8 @@ function writtenIn(part: unknown): string {
 }
 
 /**
- * Text and reasoning are blocks with a start and an end; one ends where the other starts. Thoughts that came within the
- * text are marked: the server would not recognise them in the next prompt.
+ * Emits text and reasoning as blocks with a start and an end; one ends where the other starts. Thoughts from
+ * within the text are marked: the server would not recognise them in the next prompt.
  */
 function createBlocks(emit: (part: StreamPart) => void) {
   let open: Block | undefined

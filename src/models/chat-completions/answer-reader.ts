@@ -11,16 +11,16 @@ import { isCutOff, meaningOf } from './event-meaning.ts'
 /** Turns the events of an answer into parts. Must not throw: an error is emitted as the last part. */
 export interface AnswerReader {
   read(event: StreamEvent): void
-  /** The stream ends with these events, the last of which may be cut off. */
+  /** Ends the stream with these events; the last can be cut off. */
   end(events: readonly StreamEvent[]): void
-  /** The stream ends, because of this error. */
+  /** Ends the stream with this error. */
   fail(error: unknown): void
-  /** Whether the last part has been emitted: what comes after it is not read. */
+  /** Returns true after the last part: later events are not read. */
   isOver(): boolean
 }
 
 export interface ReaderOptions extends ContentOptions {
-  /** The answer may say nothing, since it follows the results of tools. */
+  /** True if an empty answer is allowed because it follows the results of tools. */
   mayBeEmpty?: boolean
 }
 
@@ -49,11 +49,11 @@ export function createAnswerReader(
     }
     const choice = fieldsOf(Array.isArray(chunk.choices) ? chunk.choices[0] : undefined)
     const end = textOf(choice.finish_reason)
-    // As text in chunks before the last, by Qwen's servers.
+    // Qwen's servers send `'null'` as text in chunks before the last.
     if (end !== 'null') reason = end ?? reason
     const { delta, message } = choice
     hasDelta = content.take(fieldsOf(delta)) || hasDelta
-    // Beside deltas it is all that was said so far.
+    // Beside deltas, `message` repeats the text so far.
     if (hasDelta) whole = {}
     else if (isFields(delta) && isFields(message)) whole = message
     else content.take(fieldsOf(message))
@@ -61,7 +61,7 @@ export function createAnswerReader(
     if (failure !== undefined) fail(failure)
   }
 
-  /** `isMarked`: the server says that this is the end, or the answer came in one piece. */
+  /** `isMarked`: the server marked the end, or the answer came in one piece. */
   function finish(isMarked: boolean): void {
     isOver = true
     content.take(whole)
@@ -104,15 +104,15 @@ export function createAnswerReader(
   }
 }
 
-/** The failure of a choice, which OpenRouter puts there, or the one that its finish reason says. */
+/** Returns the failure of a choice, where OpenRouter puts it, or the failure in its finish reason. */
 function failureOf({ error, finish_reason: reason }: Fields): unknown {
   if (isError(error)) return isFields(error) ? error : { message: String(error) }
   return failed.test(textOf(reason) ?? '') ? { message: reason, code: 502 } : undefined
 }
 
-/** Ends that are failures: OpenRouter's `error`, Zhipu's `network_error`, DeepSeek's lack of resources, vLLM's `abort`. */
+/** Failures as ends: OpenRouter's `error`, Zhipu's `network_error`, DeepSeek's resources, vLLM's `abort`. */
 const failed = /^(\w*error|insufficient_system_resource|abort(ed)?)$/i
-/** `model_length` is Mistral's, `max_tokens` that of gateways to Anthropic and Google. */
+/** `model_length` is Mistral's; `max_tokens` comes from gateways to Anthropic and Google. */
 const cutOff =
   /^((model|max)_)?length$|^max_(output_|completion_|new_)?tokens$|context_(window|length)_exceeded$/i
 
@@ -140,7 +140,7 @@ function usageOf(usage: Fields | undefined): FinishPart['usage'] {
       text: output === undefined ? undefined : Math.max(0, output - (reasoning ?? 0)),
       reasoning,
     },
-    // OpenRouter's, in US dollars.
+    // The cost in US dollars, from OpenRouter.
     ...(countOf(usage?.cost) !== undefined && { raw: { cost: countOf(usage?.cost) } }),
   }
 }

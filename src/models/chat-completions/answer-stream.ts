@@ -6,15 +6,15 @@ import { brokenConnection, UnreadableAnswer } from './call-failure.ts'
 import { createEventData } from './event-data.ts'
 
 /**
- * How long to wait for the end of the response after its last event, in milliseconds: only a response that has ended
- * lets its connection be reused.
+ * Max wait for the end of the response after its last event (ms): only a response that has ended frees its
+ * connection for reuse.
  */
 const drainMs = 1000
 
-/** Maximum size of an answer in bytes, so that an endless one cannot fill the memory. */
+/** Max size of an answer in bytes, so that an endless one cannot fill the memory. */
 const maxBytes = 32 * 1024 * 1024
 
-/** The parts of a streamed answer, which is read only as fast as they are consumed. */
+/** Returns the parts of a streamed answer, which is read only as fast as they are consumed. */
 export function answerStream({ body, status }: Reply, options: ReaderOptions = {}): Parts<StreamPart> {
   return take =>
     new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ import { beginningOf } from '../transport/body.ts'
 import type { Reply } from '../transport/send.ts'
 import { firstOf } from './chunk.ts'
 
-// A static import would load `WebSocket` and the rest of undici, and every start would wait for them.
+// A static import would load `WebSocket` and the rest of undici, and delay every start.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 interface FailureDetails {
@@ -11,19 +11,19 @@ interface FailureDetails {
   responseHeaders?: Record<string, string>
   /** The beginning of an error's body. */
   responseBody?: string
-  /** The same parsed as JSON, if it is JSON. */
+  /** The body parsed as JSON, if it is JSON. */
   data?: unknown
   isRetryable?: boolean
   cause?: unknown
 }
 
-/** A failed call, with the same name and fields as the provider packages' errors: `readFailure` handles all of them alike. */
+/** A failed call with the name and fields of the provider packages' errors: `readFailure` reads all. */
 export class CallFailure extends Error {
   readonly statusCode: number | undefined
   readonly responseHeaders: Record<string, string> | undefined
   readonly responseBody: string | undefined
   readonly data: unknown
-  /** Undefined if the status says it. */
+  /** Undefined if the status decides it. */
   readonly isRetryable: boolean | undefined
 
   constructor(message: string, details: FailureDetails) {
@@ -38,8 +38,8 @@ export class CallFailure extends Error {
 }
 
 /**
- * There was no answer. A refusal by the service itself, such as the outbound guard's, is passed on as it is; a failure that
- * the guard reports is the provider's, as it is without the guard.
+ * Returns the failure of a request without a response. A refusal by the service itself, such as the outbound
+ * guard's, is passed on; a failure that the guard reports is the provider's, as without the guard.
  */
 export function notReached(error: unknown): unknown {
   if (error instanceof AppError) {
@@ -51,19 +51,19 @@ export function notReached(error: unknown): unknown {
   return new CallFailure(`Cannot connect: ${messageOf(cause)}`, { isRetryable, cause: error })
 }
 
-/** An answer that was cut off with its connection. */
+/** Returns the failure of an answer that was cut off with its connection. */
 export function brokenConnection(error: unknown, statusCode: number): CallFailure {
   const isRetryable = !isSilence(error)
   return new CallFailure('The connection broke', { statusCode, isRetryable, cause: error })
 }
 
-/** The server has the request but does not answer: another attempt would hardly be faster. `fetch` wraps this error. */
+/** True if the server does not answer: another attempt would hardly be faster. `fetch` wraps the error. */
 function isSilence(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined
   return [error, cause].some(each => /_(HEADERS|BODY)_TIMEOUT$/.test(codeOf(each)))
 }
 
-/** A request that cannot be sent at all, for instance to an invalid address, or with a key that is not allowed in a header. */
+/** True for a request that cannot be sent, for instance to an invalid address or with an invalid key. */
 function isInvalid(error: unknown): boolean {
   return /^(ERR_INVALID_|UND_ERR_INVALID_ARG$)/.test(codeOf(error))
 }
@@ -80,7 +80,7 @@ export class UnreadableAnswer extends Error {
   }
 }
 
-/** An answer that ended without text and calls; `reason` is its finish reason. */
+/** An answer without text and calls; `reason` is its finish reason. */
 export class EmptyAnswer extends Error {
   constructor(reason: string) {
     super(`The answer is empty; it ended with ${reason.slice(0, 100)}.`)
@@ -88,11 +88,11 @@ export class EmptyAnswer extends Error {
   }
 }
 
-/** An answer that is an error by its status. Only the beginning of its body is read: it is evidence, not an answer. */
+/** Returns the failure of an error status. Only the body's beginning is read, as evidence. */
 export async function refusal({ status, headers, body }: Reply): Promise<CallFailure> {
   if (status >= 300 && status <= 399) {
     body.leave()
-    // Following it would send keys where they don't belong.
+    // Following the redirect would send keys where they don't belong.
     return new CallFailure('Cannot connect: it redirects', {})
   }
   // A refusal that is cut off is still a refusal.

@@ -5,7 +5,7 @@ import { habitsOf } from './model-habits.ts'
 import { post } from './post.ts'
 import { requestBody } from './request-body.ts'
 
-/** A model behind OpenAI's chat completions, as the many servers compatible with them speak it. */
+/** A model behind OpenAI's chat completions, as the many compatible servers implement them. */
 export function chatCompletionsModel(modelId: string, endpoint: Endpoint): Pick<LanguageModel, 'doStream'> {
   const habits = habitsOf(modelId, endpoint)
 

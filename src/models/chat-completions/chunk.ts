@@ -1,4 +1,4 @@
-/** The fields of a streamed answer's chunk that are read. Every field may be missing, null or of another type. */
+/** Fields of a streamed answer's chunk. Each can be missing, null or of another type. */
 export type Fields = Record<string, unknown>
 
 export function isFields(value: unknown): value is Fields {
@@ -9,7 +9,7 @@ export function fieldsOf(value: unknown): Fields {
   return isFields(value) ? value : {}
 }
 
-/** A non-empty text; servers send null, empty texts and flags where they have nothing to say. */
+/** Returns a non-empty text; servers send null, empty texts and flags in place of no text. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
@@ -18,12 +18,12 @@ export function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
 
-/** Whether an error says anything: some servers send an empty one with every chunk. */
+/** True for a non-empty error: some servers send an empty one with every chunk. */
 export function isError(value: unknown): boolean {
   return isFields(value) ? Object.values(value).some(Boolean) : Boolean(value)
 }
 
-/** Google wraps errors in a list of one. */
+/** Unwraps a list of one, in which Google sends errors. */
 export function firstOf(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : value
 }

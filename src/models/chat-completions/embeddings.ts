@@ -34,8 +34,8 @@ export function embeddingsModel(modelId: string, endpoint: Endpoint): Pick<Embed
 }
 
 /**
- * In the order of the texts: servers that process several at a time may answer in another order. Some give no index, or
- * always 0.
+ * Sorts vectors by their texts: servers that process several at a time can answer in another order. Some send
+ * no index, or always 0.
  */
 function inOrder(data: readonly Static<typeof entrySchema>[]) {
   const places = new Set(data.map(({ index }) => index))
@@ -44,8 +44,8 @@ function inOrder(data: readonly Static<typeof entrySchema>[]) {
 }
 
 /**
- * Maximum size of an answer in bytes: for each text, a vector of sixteen thousand numbers in decimal, and what
- * surrounds it.
+ * Max size of an answer in bytes: for each text a vector of sixteen thousand decimal numbers, with some
+ * overhead.
  */
 function maxBytesOf(texts: number): number {
   return 64 * 1024 + texts * 512 * 1024

@@ -2,16 +2,16 @@ import { UnreadableAnswer } from './call-failure.ts'
 import { createLines, maxCharacters } from './lines.ts'
 
 export interface StreamEvent {
-  /** `message` unless the event names another type; `document` for JSON outside of any event. */
+  /** The event's type, by default `message`; `document` for JSON outside of any event. */
   type: string
   data: string
 }
 
 /** Takes the bytes of a stream of server-sent events as they arrive, split anywhere, and returns its events. */
 export interface EventData {
-  /** The events that this piece completes. Throws UnreadableAnswer for an endless event. */
+  /** Returns the events that this piece completes. Throws UnreadableAnswer for an endless event. */
   read(piece: Uint8Array): StreamEvent[]
-  /** A last event without its blank line; to be called once the stream has ended. */
+  /** Returns a last event without its blank line; to be called once the stream has ended. */
   end(): StreamEvent[]
 }
 
@@ -26,9 +26,9 @@ export function createEventData(): EventData {
   /** The data lines of the incomplete event, joined by LF. */
   let data: string | undefined
   let type = ''
-  /** Lines of JSON that belong to no field. */
+  /** Lines of JSON outside of any field. */
   let document: string[] = []
-  /** Characters of the incomplete event and of those lines. */
+  /** Number of characters in the incomplete event and in those lines. */
   let characters = 0
 
   function endDocument(): void {

@@ -11,7 +11,7 @@ export type EventMeaning =
   /** A keep-alive, an event of another type, or anything else without `choices`. */
   | { kind: 'nothing' }
 
-/** Throws UnreadableAnswer for data that begin as JSON and are none. */
+/** Returns the meaning of an event. Throws UnreadableAnswer for invalid data that begin like JSON. */
 export function meaningOf({ type, data }: StreamEvent): EventMeaning {
   const content = data.trim()
   if (type === 'error' && content !== '')
@@ -21,7 +21,7 @@ export function meaningOf({ type, data }: StreamEvent): EventMeaning {
   if (content === '[DONE]') return { kind: 'done' }
   if (!mayBeJson(content)) return { kind: 'nothing' }
   const value = jsonOf(content)
-  // A line of a server's log may begin with a bracket, too; a whole answer that is torn is no answer all the same.
+  // A line of a server's log can begin with a bracket, too; a torn whole answer is no answer, either.
   if (value === undefined && isWhole) return { kind: 'nothing' }
   if (value === undefined) throw new UnreadableAnswer('A chunk of the answer is not JSON.')
   const chunk = firstOf(value)
@@ -32,12 +32,12 @@ export function meaningOf({ type, data }: StreamEvent): EventMeaning {
   return isWhole && textOf(chunk.message) ? { kind: 'error', error: chunk } : { kind: 'nothing' }
 }
 
-/** Whether the end of the stream has cut the event off. */
+/** True if the end of the stream has cut the event off. */
 export function isCutOff({ data }: StreamEvent): boolean {
   return mayBeJson(data) && jsonOf(data) === undefined
 }
 
-/** Marks such as `[PING]` are none. */
+/** True for a text that begins like JSON; marks such as `[PING]` do not. */
 function mayBeJson(text: string): boolean {
   return /^\s*(?:\{|\[\s*(?:\{|$))/.test(text)
 }
@@ -50,7 +50,7 @@ function jsonOf(data: string): unknown {
   }
 }
 
-/** Codes of success, and states of a question that waits. */
+/** Codes of success, and states of a queued question. */
 const passing =
   /^(?:0|[123]\d\d|ok|success\w*|processing|pending|queued|loading|running|in[_-]progress|starting|)$/i
 
@@ -59,8 +59,8 @@ function isFailure(code: unknown): boolean {
 }
 
 /**
- * The error that an event or a body contains, which servers phrase in several ways: `errors` is Cloudflare's, `base_resp`
- * MiniMax's.
+ * Returns the error in an event or a body, in the various forms of servers: `errors` is Cloudflare's,
+ * `base_resp` MiniMax's.
  */
 function errorIn(value: unknown): unknown {
   const chunk = fieldsOf(firstOf(value))

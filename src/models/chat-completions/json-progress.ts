@@ -1,10 +1,10 @@
-/** Tracks a JSON text that arrives in pieces. Each piece is read once, however many follow it. */
+/** Tracks a JSON text that arrives in pieces. Each piece is read once, regardless of later ones. */
 export interface JsonProgress {
   /** Takes the next piece. */
   advance(piece: string): void
-  /** Whether there has been nothing but white space. */
+  /** Returns true if there was only white space so far. */
   isBlank(): boolean
-  /** Whether one object is complete, and nothing follows it. Its content is not checked. */
+  /** Returns true if one object is complete without text after it. Its content is not checked. */
   isCompleteObject(): boolean
 }
 

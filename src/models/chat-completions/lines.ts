@@ -1,27 +1,27 @@
 import { StringDecoder } from 'node:string_decoder'
 import { UnreadableAnswer } from './call-failure.ts'
 
-/** Maximum length of a line, and of an event, in characters: one without end must not fill the memory. */
+/** Max length of a line, and of an event, in characters: an endless one must not fill the memory. */
 export const maxCharacters = 4_000_000
 
-/** Splits bytes that arrive in pieces, torn anywhere, into lines, which end with LF, CR or both. */
+/** Splits bytes that arrive in pieces, torn anywhere, into lines that end with LF, CR or both. */
 export interface Lines {
   /** Throws UnreadableAnswer for an endless line. */
   read(piece: Uint8Array): void
-  /** The last line, without its end; to be called once the bytes have ended. */
+  /** Takes the last line, without its end; to be called once the bytes have ended. */
   end(): void
 }
 
 export function createLines(take: (line: string) => void): Lines {
   const decoder = new StringDecoder('utf8')
-  /** The pieces of the incomplete line: joined only once, since a line may arrive in very many. */
+  /** The pieces of the incomplete line: joined only once because a line can arrive in very many. */
   let pieces: string[] = []
   let characters = 0
   let hasBegun = false
-  /** The last piece ended with CR, which a LF may complete. */
+  /** True if the last piece ended with CR, which an LF can complete. */
   let endedWithReturn = false
 
-  /** A byte order mark may precede the first line. */
+  /** Decodes a piece; a byte order mark can precede the first line. */
   function textOf(piece: Uint8Array): string {
     const text = decoder.write(piece)
     if (hasBegun || text === '') return text
@@ -62,7 +62,7 @@ export function createLines(take: (line: string) => void): Lines {
   }
 }
 
-/** Finds the next line end from a place on, or -1; the text is searched once for each kind, however often it is called. */
+/** Returns a function that finds the next line end after a place, or -1. It searches the text only once. */
 function lineEnds(text: string): (from: number) => number {
   let feed = text.indexOf('\n')
   let carriage = text.indexOf('\r')

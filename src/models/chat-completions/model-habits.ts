@@ -2,19 +2,19 @@ import { LRUCache } from 'lru-cache'
 import { systemClock } from '#platform/clock.ts'
 import type { Endpoint } from '../providers/provider.ts'
 
-/** What models showed in earlier answers, by their server's address and their name, for some time. */
+/** Habits of models in earlier answers, by server address and model name, for some time. */
 export interface ModelHabits {
-  /** Whether its thoughts may arrive with nothing but a closing tag. */
+  /** True if thoughts can arrive with only a closing tag. */
   closesUnopened(): boolean
   closedUnopened(): void
 }
 
-/** In milliseconds. Models load other templates. */
+/** Time that a habit is remembered (ms). Models can load other templates. */
 const unopenedMs = 60 * 60_000
 
 const unopened = new LRUCache<string, true>({ max: 1000, ttl: unopenedMs, perf: systemClock })
 
-/** Models whose own templates open the block of their thoughts: DeepSeek R1, QwQ, Qwen3 Thinking, Magistral and others. */
+/** Models with templates that open the block of thoughts: DeepSeek R1, QwQ, Qwen3 Thinking and others. */
 const openedByTemplate = /(^|[^a-z])(r1|qwq|thinking|reasoner|reasoning|magistral)([^a-z]|$)/i
 
 export function habitsOf(modelId: string, { baseUrl }: Pick<Endpoint, 'baseUrl'>): ModelHabits {

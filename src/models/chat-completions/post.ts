@@ -11,7 +11,7 @@ interface Question {
   signal: AbortSignal | undefined
 }
 
-/** Sends a request and returns its answer if that is a success; throws errors that `readFailure` understands. */
+/** Sends a request and returns a successful answer; throws errors that `readFailure` understands. */
 export async function post(
   { baseUrl, apiKey, fetch, send = sendBy(fetch) }: Endpoint,
   path: string,

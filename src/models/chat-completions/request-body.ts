@@ -12,7 +12,7 @@ type ToolMessage = Extract<PromptMessage, { role: 'tool' }>
 type UserMessage = Extract<PromptMessage, { role: 'user' }>
 type Tools = NonNullable<CallOptions['tools']>
 
-/** The body of a streamed `POST /chat/completions`; fields that are undefined are not sent. */
+/** Returns the body of a streamed `POST /chat/completions`; undefined fields are not sent. */
 export function requestBody(model: string, options: CallOptions) {
   const { prompt, temperature, maxOutputTokens, topP, stopSequences, seed, tools = [], toolChoice } = options
   const { responseFormat, providerOptions } = options
@@ -30,7 +30,7 @@ export function requestBody(model: string, options: CallOptions) {
         : undefined,
     stream: true,
     stream_options: { include_usage: true },
-    // Last, so that requests of a conversation begin with the same bytes.
+    // Messages come last, so that requests of a conversation begin with the same bytes.
     messages: prompt.flatMap(messagesOf),
   }
 }
@@ -41,7 +41,7 @@ function messagesOf(message: PromptMessage): object[] {
   return message.role === 'assistant' ? [answerOf(message)] : resultsOf(message)
 }
 
-/** Some servers accept no list of parts, so several texts are merged into one where there are no images. */
+/** Returns a message's content, several texts as one: some servers accept no list of parts. */
 function contentOf({ content }: UserMessage): string | object[] {
   if (content.some(isImage)) return content.map(part => (isImage(part) ? imageOf(part) : part))
   return content.map(part => (part.type === 'text' ? part.text : '')).join('\n\n')
@@ -80,7 +80,7 @@ function callOf(part: Extract<AssistantMessage['content'][number], { type: 'tool
   }
 }
 
-/** Where a call's `extra_content` is kept, which must be sent back unchanged: it contains Gemini's signatures. */
+/** The place of a call's `extra_content`, which must be sent back: it contains Gemini's signatures. */
 export const metadataKey = 'openaiCompatible'
 export const extraKey = 'extraContent'
 

@@ -5,42 +5,41 @@ const tags = [...openings, ...names.map(name => `</${name}>`), '[/think]']
 const openingTag = String.raw`(?:<(?:${names.join('|')})>|\[THINK\])`
 const closingTag = String.raw`(?:</(?:${names.join('|')})>|\[/THINK\])`
 const opening = new RegExp(`^${openingTag}`, 'i')
-/** Not between quotation marks or as code, as in a text about these tags; what follows may be yet to come. */
+/** Matches the tag, except in quotation marks and code; the next character might not have arrived. */
 const closing = new RegExp(`(?<closing>(?<![\`'"“‘])${closingTag}|${closingTag}(?![\`'"”’]|$))`, 'i')
 const closedAtEnd = new RegExp(`${closingTag}$`, 'i')
-/** A text that names the opening tag first is about such tags. */
+/** Matches the first tag: an opening one means that the text is about such tags. */
 const aboutThoughts = new RegExp(`${closing.source}|${openingTag}`, 'i')
 const longestTag = Math.max(...tags.map(tag => tag.length))
 
 /**
- * Maximum number of characters in which a closing tag without an opening one is looked for; if the text is held back,
- * as many are held.
+ * Max characters in which a closing tag without an opening one is searched; at most as many are held back.
  */
 const maxCharacters = 32_768
 
-/** Separates thoughts that begin an answer's text from the answer, however the text is torn. */
+/** Separates thoughts at the beginning of an answer's text from the answer, even if the text is torn. */
 export interface ThinkBlock {
   take(text: string): void
-  /** Thoughts arrive in a field of their own, so that the text need not be held back for their end. */
+  /** Stops holding text back because thoughts arrive in a field of their own. */
   release(): void
-  /** The text ends. */
+  /** Takes the end of the text. */
   end(): void
 }
 
 interface Sink {
   think(text: string): void
   say(text: string): void
-  /** The text so far was said, and turns out to be thoughts. */
+  /** Retracts the emitted text, which turns out to be thoughts. */
   retract(): void
-  /** A closing tag came without an opening one. */
+  /** Called for a closing tag without an opening one. */
   onUnopened(): void
 }
 
 type State = 'start' | 'thinking' | 'gap' | 'watching' | 'answer'
 
 /**
- * Templates of some models open the block themselves, so that only its closing tag arrives. If `holds`, text is
- * therefore held back until that tag, the end or the maximum; otherwise it is passed on, and retracted at the tag.
+ * Creates a block. Templates of some models open the block themselves, so only its closing tag arrives. If
+ * `holds`, text is held back until that tag, the end or the maximum; else it is retracted at the tag.
  */
 export function createThinkBlock(sink: Sink, holds: boolean): ThinkBlock {
   return new Block(sink, holds)
@@ -49,11 +48,11 @@ export function createThinkBlock(sink: Sink, holds: boolean): ThinkBlock {
 class Block implements ThinkBlock {
   readonly #sink: Sink
   #state: State = 'start'
-  /** Not looked at yet, or perhaps the beginning of a tag. */
+  /** Text that is not examined yet, or that might be the beginning of a tag. */
   #rest = ''
-  /** The last character before that. */
+  /** The last character before `#rest`. */
   #last = ''
-  /** The text so far, while a closing tag may follow it. */
+  /** The text so far, while a closing tag can still arrive. */
   #text = ''
   #isHeld: boolean
 
@@ -73,7 +72,7 @@ class Block implements ThinkBlock {
   }
 
   end(): void {
-    // Nothing follows that could quote it.
+    // No text follows that could quote the tag.
     if (closedAtEnd.test(this.#rest)) this.take('\n')
     if (this.#state === 'watching') this.release()
     if (this.#rest === '' || this.#state === 'gap') return
@@ -141,7 +140,7 @@ class Block implements ThinkBlock {
     this.#move('gap')
   }
 
-  /** Takes the rest, except for the beginning of a tag at its end. */
+  /** Emits the rest, except for the beginning of a tag at its end. */
   #passOn(pass: (text: string) => void): void {
     const at = this.#rest.length - beginningOfTag(this.#rest)
     const passed = this.#rest.slice(0, at)
@@ -152,7 +151,7 @@ class Block implements ThinkBlock {
   }
 }
 
-/** The length of the text's end with which a tag may begin. */
+/** Returns the length of a possible tag's beginning at the text's end. */
 function beginningOfTag(text: string): number {
   const at = Math.max(text.lastIndexOf('<'), text.lastIndexOf('['))
   const length = text.length - at

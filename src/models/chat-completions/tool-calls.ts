@@ -17,21 +17,21 @@ interface Delta {
   extra: JSONObject | undefined
 }
 
-/** A call that is still incomplete. */
+/** An incomplete call. */
 interface Draft extends Delta {
   /** The progress of its input: parsing all of it with every delta would take quadratic time. */
   progress: JsonProgress
 }
 
-/** Maximum number of characters of all calls of one answer, so that they cannot fill the memory. */
+/** Max characters of all calls of one answer, so that they cannot fill the memory. */
 const maxCharacters = 2_000_000
 
-/** Maximum number of calls of one answer, since every delta may have to be compared with each of them. */
+/** Max calls of one answer because every delta might be compared with each of them. */
 const maxCalls = 64
 
 /**
- * Collects the calls of an answer from their deltas, in the many ways in which servers send them: see `continued`.
- * `tools` are the names of those that were offered.
+ * Collects the calls of an answer from their deltas, in the many forms of servers: see `continued`. `tools`
+ * are the names of the offered tools.
  */
 export function createToolCalls(tools: readonly string[] = []) {
   const drafts: Draft[] = []
@@ -49,7 +49,7 @@ export function createToolCalls(tools: readonly string[] = []) {
       } else if (!isRepeated(drafts, delta)) append(continued(drafts, delta) ?? begun(drafts), delta)
     },
 
-    /** The calls in order. Throws if one has no name. */
+    /** Returns the calls in order. Throws if one has no name. */
     finish(): ToolCall[] {
       const isIndexed = drafts.every(({ index }) => index !== undefined)
       const ordered = isIndexed ? drafts.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0)) : drafts
@@ -62,10 +62,10 @@ export function createToolCalls(tools: readonly string[] = []) {
 }
 
 /**
- * The call that a delta belongs to, or undefined for a new one. OpenAI gives each call an index, and sends its id and
- * name once. Others repeat id and name, give all calls the index 0, omit the index or the id, give every delta another
- * id, or send the name after the id. So a delta begins a new call if nothing in it is known, or if it contains a name
- * and the call that it would continue is complete or has another name.
+ * Returns the call that a delta belongs to, or undefined for a new one. OpenAI gives each call an index, and
+ * sends its id and name once. Others repeat id and name, give all calls the index 0, omit the index or the
+ * id, give every delta another id, or send the name after the id. So a delta begins a new call if nothing in
+ * it is known, or if it contains a name and the call that it would continue is complete or has another name.
  */
 function continued(drafts: readonly Draft[], delta: Delta): Draft | undefined {
   const draft = known(drafts, delta)
@@ -79,7 +79,7 @@ function continued(drafts: readonly Draft[], delta: Delta): Draft | undefined {
   return isOtherCall && delta.input.trim() === '' && mayBeWhole ? undefined : draft
 }
 
-/** A name may come in pieces, too: together they are the beginning of a tool's name, and the second alone is none. */
+/** True for a name's later piece: together they begin a tool's name, which this one alone does not. */
 function continuesName(last: Draft, { index, id, name }: Delta, tools: readonly string[]): boolean {
   if (last.name === undefined || name === undefined || !last.progress.isBlank()) return false
   if (index !== last.index || (id !== undefined && id !== last.id) || tools.includes(name)) return false
@@ -87,7 +87,7 @@ function continuesName(last: Draft, { index, id, name }: Delta, tools: readonly 
   return tools.some(tool => tool.startsWith(joined))
 }
 
-/** Servers may repeat a call, or its arguments, as a whole once it is complete. */
+/** True if a server repeats a complete call, or its arguments, as a whole. */
 function isRepeated(drafts: readonly Draft[], delta: Delta): boolean {
   const { id, name, input } = delta
   if (isPlaceholder(input) || (id === undefined && name !== undefined)) return false
@@ -97,8 +97,8 @@ function isRepeated(drafts: readonly Draft[], delta: Delta): boolean {
 }
 
 /**
- * The last draft that matches the delta by its name, and by its id, its index or its position. An index that is not
- * known, without name and id, belongs to the newest call that is incomplete: some servers count on for the arguments.
+ * Returns the last draft that matches the delta by its name, and by its id, index or position. An unknown
+ * index without name and id belongs to the newest incomplete call: some servers count on for arguments.
  */
 function known(drafts: readonly Draft[], { index, id, name }: Delta): Draft | undefined {
   const mayBe = (draft: Draft) => draft.name === undefined || name === undefined || draft.name === name
@@ -160,7 +160,7 @@ function wordOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 
-/** The tool that a name means: models change the case of names, and what separates their words. */
+/** Returns the tool that a name means: models change the case of names, and their separators. */
 function toolNamed(name: string, tools: readonly string[]): string {
   const exact = name.trim()
   if (tools.includes(exact)) return exact
@@ -172,7 +172,7 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]/g, '')
 }
 
-/** Each call needs a unique id, since its result refers to it. */
+/** Returns the call with a unique id because its result refers to it. */
 function callOf({ id, name, input, extra }: Draft, tools: readonly string[], used: Set<string>): ToolCall {
   if (name === undefined) throw new UnreadableAnswer('A tool call has no name.')
   const toolCallId = id === undefined || used.has(id) ? randomIds.toolCall() : id

@@ -1,14 +1,14 @@
-/** Sent by some servers before the real arguments, or for none: PHP writes `[]`. */
+/** True for input that some servers send before the real arguments, or instead: PHP writes `[]`. */
 export function isPlaceholder(input: string): boolean {
   return input.length < 20 && /^\s*(\{\s*\}|\[\s*\]|null|"null"|""|"\{\}")\s*$/.test(input)
 }
 
-/** How often arguments may be encoded as a string. */
+/** Max number of times that arguments can be encoded as a string. */
 const maxEncodings = 3
 
 /**
- * The arguments of a call as JSON, mended where models or servers break them: encoded once more as a string, or with raw
- * line ends within strings. Without arguments an empty text stays one, and other placeholders are `{}`.
+ * Returns the arguments as JSON, and repairs errors of models and servers: arguments encoded once more as a
+ * string, or raw line ends within strings. Empty text stays empty; other placeholders become `{}`.
  */
 export function readableInput(input: string): string {
   let json = withoutRawControls(input)
@@ -30,10 +30,10 @@ function stringIn(json: string): string | undefined {
   }
 }
 
-/** Longer arguments are not mended: it would delay others. */
+/** Max length of repaired arguments: longer ones would delay other requests. */
 const maxMended = 200_000
 
-/** Control characters within strings are escaped; those between values may stay. */
+/** Escapes control characters within strings; those between values are allowed. */
 function withoutRawControls(json: string): string {
   if (json.length > maxMended || !/\p{Cc}/u.test(json)) return json
   let isInString = false

@@ -4,13 +4,13 @@
  */
 import type { ListedModel, ModelDescriptor, Provider, RemoteProvider } from '../providers/provider.ts'
 
-/** Assumed for a model whose window is unknown. */
+/** The assumed window of a model whose window is unknown. */
 export const unknownContextWindow = 32_768
 
 const million = 1_000_000
 const mebi = 1_048_576
 
-/** Id, name for people, whether it calls tools (true by default). The best choice for most comes first. */
+/** Id, display name, and ability to call tools (defaults to true), best choice for most people first. */
 const wellKnown = {
   openai: [
     ['gpt-5.4-mini', 'GPT-5.4 mini'],
@@ -63,7 +63,7 @@ const wellKnown = {
   'openai-compatible': [],
 } satisfies Record<RemoteProvider, [id: string, name: string][]>
 
-/** Windows by id prefix; the first match counts, so longer prefixes come first. */
+/** Windows by prefix of the id; the first match counts, so longer prefixes come first. */
 const families: Record<Provider, [beginning: string, tokens: number][]> = {
   openai: [
     ['gpt-6', 1_050_000],
@@ -117,7 +117,7 @@ const families: Record<Provider, [beginning: string, tokens: number][]> = {
 /** Models that answer but call no tools. */
 const withoutTools = /^(gpt-5-chat|chatgpt-|gemma-3)/
 
-/** The model's window in tokens, or undefined if unknown; a fine-tuned model has its base model's. */
+/** Returns the window in tokens, undefined if unknown; fine-tuned models have their base model's. */
 export function contextWindowOf(provider: Provider, modelId: string): number | undefined {
   const base = modelId.replace(/^ft:/, '')
   return families[provider].find(([beginning]) => base.startsWith(beginning))?.[1]
@@ -131,12 +131,12 @@ export function catalogueOf(provider: RemoteProvider): ModelDescriptor[] {
   return wellKnown[provider].map(([id, name]) => describeModel(provider, { id, name }))
 }
 
-/** The default model of a provider; undefined where only the server knows its models. */
+/** Returns the default model of a provider; undefined where only the server knows its models. */
 export function defaultModelOf(provider: Provider): string | undefined {
   return provider === 'builtin' ? builtinModel.id : wellKnown[provider][0]?.[0]
 }
 
-/** Models by whether they see images; the first match counts. */
+/** Models by their ability to see images; the first match counts. */
 const sight: Record<RemoteProvider, [beginning: RegExp, sees: boolean][]> = {
   openai: [
     [/^(o1-mini|o1-preview|o3-mini|gpt-3\.5|gpt-4($|-32k|-0\d|-1106|-turbo-preview))/, false],
@@ -155,7 +155,7 @@ function seesImages(provider: RemoteProvider, modelId: string): boolean | undefi
   return sight[provider].find(([beginning]) => beginning.test(base))?.[1]
 }
 
-/** A descriptor from the provider's list, completed from the catalogue. */
+/** Returns a descriptor from the provider's list, completed from the catalogue. */
 export function describeModel(provider: RemoteProvider, listed: ListedModel): ModelDescriptor {
   const { id, supportsImages = seesImages(provider, id) } = listed
   return {

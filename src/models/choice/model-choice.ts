@@ -7,7 +7,7 @@ import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
 
 export interface ModelChoice {
   provider: Provider
-  /** Undefined for the provider's default. */
+  /** The model; undefined for the provider's default. */
   modelId: string | undefined
 }
 
@@ -16,11 +16,11 @@ interface Question {
   configuration: ModelConfiguration
   /** The model that this message names. */
   requested: string | undefined
-  /** Whether `chat/models` lists this id for this provider; only called if the id alone is ambiguous. */
+  /** True if `chat/models` lists this id for this provider; only called if the id alone is ambiguous. */
   lists(provider: Provider, modelId: string): Promise<boolean>
 }
 
-/** Which model of which provider to use: as chosen by the message, else by the agent, else by the operator. */
+/** Chooses the model and provider: the message's choice, else the agent's, else the operator's. */
 export async function chooseModel({
   agent,
   configuration,
@@ -35,7 +35,7 @@ export async function chooseModel({
   return await chooseById(wish.id, { home, usable: usableProviders(agent, configuration), lists })
 }
 
-/** The provider and model for an agent's messages that name none, as far as it is known without a request. */
+/** Returns provider and model for messages that name none, as far as known without a request. */
 export function modelInForce(agent: AgentChoice, configuration: ModelConfiguration): ModelChoice {
   const home = agentProvider(agent, configuration)
   const { id, of } = standingWish(agent, configuration, home)
@@ -44,7 +44,7 @@ export function modelInForce(agent: AgentChoice, configuration: ModelConfigurati
   return named ?? { provider: of ?? home, modelId: id }
 }
 
-/** The provider of an agent's messages unless they name another. */
+/** Returns the provider of an agent's messages, unless they name another. */
 function agentProvider(agent: AgentChoice, configuration: ModelConfiguration): Provider {
   const { llm_provider } = agent.settings
   if (llm_provider === undefined) {
@@ -54,7 +54,7 @@ function agentProvider(agent: AgentChoice, configuration: ModelConfiguration): P
   return llm_provider
 }
 
-/** The configured model; `of` is its provider, if that is configured with it. */
+/** Returns the configured model; `of` is its provider, if that is configured with it. */
 function standingWish(
   { settings: { llm_provider, llm_model } }: AgentChoice,
   { defaultModel, defaultProvider }: ModelConfiguration,
@@ -73,9 +73,9 @@ interface Surroundings {
 }
 
 /**
- * An id of `chat/models`, or `provider/id`; any other goes to the agent's provider. Servers such as OpenRouter have ids
- * that look like `provider/id` themselves: these are theirs if they list them, or if the provider of that name is not
- * configured.
+ * Resolves an id of `chat/models`, or `provider/id`; any other id goes to the agent's provider. Servers such
+ * as OpenRouter have ids in the form `provider/id`: those belong to the server if it lists them, or if the
+ * provider of that name is not configured.
  */
 async function chooseById(id: string, { home, usable, lists }: Surroundings): Promise<ModelChoice> {
   const named = splitId(id)

@@ -2,7 +2,7 @@ import type { Provider } from '../providers/provider.ts'
 
 interface Account {
   apiKey?: string | undefined
-  /** The public address if unset. */
+  /** The base address; defaults to the public address. */
   baseUrl?: string | undefined
 }
 
@@ -12,7 +12,7 @@ export interface ModelConfiguration {
   anthropic?: Account | undefined
   google?: Account | undefined
   openaiCompatible?: { baseUrl: string; apiKey?: string | undefined } | undefined
-  /** Provider and model for agents that have chosen none. */
+  /** The provider and model for agents without a choice. */
   defaultProvider?: Provider | undefined
   defaultModel?: string | undefined
   embeddingProvider: EmbeddingProvider
@@ -22,17 +22,17 @@ export interface ModelConfiguration {
 export const embeddingProviders = ['builtin', 'openai', 'openai-compatible', 'google', 'local'] as const
 export type EmbeddingProvider = (typeof embeddingProviders)[number]
 
-/** An agent's own choices; names as in its settings. */
+/** An agent's own choices; names are those of its settings. */
 export interface AgentChoice {
   settings: {
     llm_provider?: string | undefined
     llm_model?: string | undefined
     llm_base_url?: string | undefined
-    /** Tokens. */
+    /** The window in tokens. */
     llm_context_window?: number | undefined
     embedding_provider?: string | undefined
     embedding_model?: string | undefined
   }
-  /** The agent's own credentials in clear text, by the name of their setting; those that are not for models are ignored. */
+  /** The agent's own credentials in clear text, by the name of their setting; others are ignored. */
   credentials: Readonly<Record<string, string | undefined>>
 }

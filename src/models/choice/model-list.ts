@@ -9,32 +9,32 @@ import { readFailure } from '../transport/model-error.ts'
 import { catalogueOf, describeModel } from './model-catalogue.ts'
 import { listMissing } from './model-refusals.ts'
 
-/** Milliseconds for which a list counts as fresh; a failed one is requested again sooner. */
+/** Time that a list counts as fresh (ms); a failed one is requested again sooner. */
 const freshFor = 10 * 60_000
 const failedFor = 60_000
 const maxListBytes = 4 * 1024 * 1024
 
 export interface ModelLists {
-  /** The provider's own list, or the catalogue's if it cannot be obtained in time. Never rejects. */
+  /** Returns the provider's own list, or the catalogue's if it is not available in time. Never rejects. */
   modelsOf(provider: RemoteProvider, endpoint: Endpoint): Promise<ModelDescriptor[]>
-  /** Whether the provider lists the model; undefined if it gives no list now. Never rejects. */
+  /** Returns true if the provider lists the model; undefined if it returns no list now. Never rejects. */
   lists(provider: RemoteProvider, endpoint: Endpoint, id: string): Promise<boolean | undefined>
   /**
-   * The id of the first model on that list, undefined if the provider lists none. Throws MODEL_ERROR if it is unknown
-   * because the list cannot be obtained now; it is then requested again each time.
+   * Returns the id of the first model on that list, undefined if the provider lists none. Throws MODEL_ERROR
+   * if the list is not available now; each call then requests it again.
    */
   firstOf(provider: RemoteProvider, endpoint: Endpoint): Promise<string | undefined>
 }
 
 interface Listing {
   models: ModelDescriptor[]
-  /** Whether the provider may have a list that could not be obtained. */
+  /** True if the provider might have a list that was not available. */
   isMissing: boolean
-  /** Whether the provider gave it, as opposed to the catalogue. */
+  /** True if the provider sent the list, false for the catalogue's. */
   isOwn: boolean
 }
 
-/** The provider has answered that it has no list. */
+/** Thrown if the provider has answered that it has no list. */
 class NoList extends Error {}
 
 const statusesWithoutList = [404, 405, 501]
@@ -42,7 +42,7 @@ const statusesWithoutList = [404, 405, 501]
 interface Dependencies {
   clock: Clock
   log: Log
-  /** Milliseconds that a provider has to answer with its list. */
+  /** Time that a provider has to answer with its list (ms). */
   timeLimit?: number
 }
 
@@ -129,7 +129,7 @@ async function jsonWithin(response: Response, maxBytes: number): Promise<unknown
   return JSON.parse(Buffer.concat(pieces).toString('utf8'))
 }
 
-/** Lists differ by account; the key itself is not stored. */
+/** Returns the key of a list. Lists differ by account; the API key itself is not stored. */
 function keyOf(provider: RemoteProvider, { baseUrl, apiKey = '' }: Endpoint): string {
   return hash('sha256', JSON.stringify([provider, baseUrl, apiKey]), 'base64')
 }

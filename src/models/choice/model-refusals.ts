@@ -1,7 +1,7 @@
 import { AppError } from '#platform/errors.ts'
 import type { Provider } from '../providers/provider.ts'
 
-/** Ids that are safe in a body, a path and a log line; only the provider knows whether the model exists. */
+/** Ids that are safe in a body, a path and a log line; only the provider knows if the model exists. */
 export const modelIdForm = /^(?!.*\.\.)[^\p{Cc}?#%\\]{1,200}$/u
 
 export function unknownModel(provider: Provider, modelId?: string): AppError {
@@ -19,7 +19,7 @@ export function chooseOne(provider: Provider, setting: string, variable: string)
   )
 }
 
-/** Its server answered, but with no list of models: there may be none, or nothing at that address. */
+/** Returns the error for a server without a list of models: it has none, or the address is wrong. */
 export function noModelListed(provider: Provider): AppError {
   const hint = provider.startsWith('openai') ? ' (did you leave out /v1?)' : ''
   return new AppError(

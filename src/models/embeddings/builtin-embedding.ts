@@ -18,31 +18,31 @@ import { createFeatureBag } from './feature-bag.ts'
 /** A power of two, as the transform requires. Twice as many would find slightly more, for twice the space and time. */
 const dimensions = 4096
 
-/** To be changed whenever the same text would get a different vector: vectors of different ids are never compared. */
+/** Changes whenever the same text would get a different vector: only vectors of one id are compared. */
 export const builtinEmbedding = { id: 'builtin-1', dimensions } as const
 
 /**
- * Similarity that can arise by chance: four standard deviations of the angle's estimate between unrelated texts.
- * Anything less similar is meaningless.
+ * Similarity that can arise by chance: four standard deviations of the angle's estimate between unrelated
+ * texts. Lower similarity is meaningless.
  */
 export const noiseLevel = (4 * (Math.PI / 2)) / Math.sqrt(dimensions)
 
-/** Of the text that is being embedded. */
+/** The features of the text that is being embedded. */
 const features = createFeatureBag()
 
-/** One bit a dimension; undefined for a text without words. */
+/** Returns a vector with one bit per dimension; undefined for a text without words. */
 export function embedDocument(text: string): Uint8Array | undefined {
   return embedTerms(termsOf(text))
 }
 
-/** The same for a text that is already split into terms. */
+/** Embeds a text that is already split into terms. */
 export function embedTerms(terms: readonly string[]): Uint8Array | undefined {
   features.clear()
   for (const term of terms) if (!isStopWord(term)) features.add(term, 1)
   return features.size() === 0 ? undefined : packed(valuesOf(count => 1 + Math.log(count)))
 }
 
-/** The bits and the values whose signs they are. `weightOf` is the weight of a term, usually its inverse document frequency. */
+/** Returns the bits, and the values of their signs. `weightOf` weighs a term, usually by its rarity. */
 export function embedQuery(
   terms: readonly string[],
   weightOf: (term: string) => number,
@@ -68,15 +68,15 @@ function valuesOf(form: (weight: number) => number): Float32Array {
 }
 
 /**
- * Up to one percent. Features of equal weight would often cancel out exactly, and the bits of all those zeros would make
- * unrelated texts alike.
+ * Returns up to one percent, by the hash. Features of equal weight would often cancel out exactly, and the
+ * bits of all those zeros would make unrelated texts alike.
  */
 function unevenness(hash: number): number {
   return ((hash >>> 16) & 0xff) / 0x6400
 }
 
 function packed(values: Float32Array): Uint8Array {
-  // As whole numbers they have the same signs. These are evenly mixed, so that each branch would be guessed wrong half the time.
+  // Whole numbers keep the signs. Signs are evenly mixed: branches would be mispredicted half the time.
   const whole = new Int32Array(values.buffer)
   const bits = new Uint8Array(values.length / 8)
   for (let index = 0; index < values.length; index++) {

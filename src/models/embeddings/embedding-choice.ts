@@ -13,14 +13,14 @@ interface Dependencies {
   configuration: ModelConfiguration
   /** Absent if the operator has no local model. */
   local: LocalEmbeddings | undefined
-  /** Throws MODEL_NOT_CONFIGURED for a provider without credentials. */
+  /** Returns the endpoint. Throws MODEL_NOT_CONFIGURED for a provider without credentials. */
   endpointFor(provider: RemoteEmbeddingProvider, agent: AgentChoice): Endpoint
   timing: Timing | undefined
 }
 
-/** Which model embeds, according to the settings of agent and platform; the contract is in `models.ts`. */
+/** Chooses the embedding model by the settings of agent and platform; the contract is in `models.ts`. */
 export function createEmbeddingChoice({ configuration, local, endpointFor, timing }: Dependencies) {
-  /** An agent can choose the local model, but not which one: its settings must not name folders of the machine. */
+  /** Returns the local model. An agent cannot choose which: settings must not name the machine's folders. */
   async function localModel({ settings: { embedding_model } }: AgentChoice): Promise<TextEmbeddingModel> {
     if (local === undefined)
       throw new AppError(

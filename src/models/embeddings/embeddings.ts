@@ -8,18 +8,18 @@ import { callWithRetry } from '../transport/call-with-retry.ts'
 /** Providers that embed over the network. */
 export type RemoteEmbeddingProvider = Exclude<EmbeddingProvider, 'builtin' | 'local'>
 
-/** Whether a text is a document or a query: some models embed the two differently. */
+/** The purpose of a text: some models embed documents and queries differently. */
 type EmbeddingPurpose = 'document' | 'query'
 
 /** An embedding that takes texts: a provider's, or the operator's local one. */
 export interface TextEmbeddingModel {
   provider: RemoteEmbeddingProvider | 'local'
   id: string
-  /** Length of every vector, if known in advance. */
+  /** The length of every vector, if known in advance. */
   dimensions?: number | undefined
   /**
-   * One vector per text, in order; usually not normalised. Throws AppError MODEL_UNKNOWN, MODEL_NOT_CONFIGURED or
-   * MODEL_ERROR, or the signal's reason.
+   * Returns one vector per text, in order; usually not normalised. Throws AppError MODEL_UNKNOWN,
+   * MODEL_NOT_CONFIGURED or MODEL_ERROR, or the signal's reason.
    */
   embed(
     texts: readonly string[],
@@ -27,7 +27,7 @@ export interface TextEmbeddingModel {
   ): Promise<Float32Array[]>
 }
 
-/** `builtin` vectors are computed not here but next to the documents, in a worker. */
+/** An embedding. `builtin` vectors are computed next to the documents, in a worker. */
 export type EmbeddingModel = TextEmbeddingModel | { provider: 'builtin'; id: string }
 
 interface KnownModel {
@@ -46,7 +46,7 @@ const known: Record<RemoteEmbeddingProvider, KnownModel[]> = {
   'openai-compatible': [],
 }
 
-/** Texts in one request: below every provider's limit, and few enough that a failed request loses little. */
+/** Texts per request: below every provider's limit, and few enough that a failed request loses little. */
 const batchSize = 96
 
 export function defaultEmbeddingModelOf(provider: RemoteEmbeddingProvider): string | undefined {
@@ -95,7 +95,7 @@ export function requireNumbers(vectors: readonly Float32Array[], whoMadeThem: st
     throw new AppError('MODEL_ERROR', `${whoMadeThem} made a vector that does not consist of numbers.`)
 }
 
-/** Only `gemini-embedding-001` takes the purpose of a text; its successors have no such option. */
+/** Returns the options; only `gemini-embedding-001` takes the purpose of a text, its successors don't. */
 function optionsFor(provider: RemoteEmbeddingProvider, id: string, purpose: EmbeddingPurpose) {
   if (provider !== 'google' || id !== 'gemini-embedding-001') return {}
   const taskType = purpose === 'query' ? 'RETRIEVAL_QUERY' : 'RETRIEVAL_DOCUMENT'

@@ -1,20 +1,20 @@
 /**
- * The four-letter sequences of a text's words with their weights, each once, in order of first occurrence. Numbers
- * rather than strings: a page has thousands of sequences, and creating and looking up strings would take most of the
- * time of embedding it.
+ * The four-letter sequences of a text's words with their weights, each once, in order of first occurrence.
+ * Numbers, not strings: a page has thousands of sequences, and creating and comparing strings would take most
+ * of the time of embedding it.
  */
 export interface FeatureBag {
   clear(): void
   /** The sequences of a term enclosed in start and end marks; a term of one character is its only sequence. */
   add(term: string, weight: number): void
   size(): number
-  /** A 32-bit hash of the sequence at a position of that order. */
+  /** Returns a 32-bit hash of the sequence at a position of that order. */
   hashAt(place: number): number
   weightAt(place: number): number
 }
 
 const [start, end] = ['^'.charCodeAt(0), '$'.charCodeAt(0)]
-/** Represents no character. */
+/** Stands for no character. */
 const none = 0
 
 export function createFeatureBag(): FeatureBag {
@@ -101,7 +101,7 @@ function extended<Numbers extends Int32Array | Uint32Array | Float64Array>(
   return larger
 }
 
-/** FNV-1a over the UTF-16 units, mixed as at the end of MurmurHash3 so that every bit depends on every letter. */
+/** Returns FNV-1a over the UTF-16 units, mixed like in MurmurHash3: every bit depends on every letter. */
 function hashOf(front: number, back: number): number {
   let hash = 0x811c_9dc5
   hash = Math.imul(hash ^ (front & 0xffff), factor)

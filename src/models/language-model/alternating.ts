@@ -2,14 +2,14 @@ import type { AssistantMessage, PromptMessage } from './language-model.ts'
 
 type UserMessage = Extract<PromptMessage, { role: 'user' }>
 
-/** In the place of a user's message that was deleted, or dropped for lack of room. */
+/** Replaces a user's message that was deleted, or dropped for lack of room. */
 const noQuestion = '(The message that this answers is not shown.)'
-/** In the place of an answer that was never given, after the results of tools. */
+/** Replaces a missing answer after the results of tools. */
 const noAnswer = '(There was no answer.)'
 
 /**
- * A prompt that the templates of models accept: after the system messages, it begins with the user's message, and users
- * and assistants alternate. Neighbours are merged; calls of tools keep their results.
+ * Returns a prompt that the templates of models accept: after the system messages, it begins with the user's
+ * message, and users and assistants alternate. Neighbours are merged; calls of tools keep their results.
  */
 export function alternating(prompt: readonly PromptMessage[]): PromptMessage[] {
   const messages: PromptMessage[] = []
@@ -33,7 +33,7 @@ function joinedAnswers(one: AssistantMessage, other: AssistantMessage): Assistan
   return { ...one, content: [...one.content, ...gap, ...other.content] }
 }
 
-/** What has to stand between two messages. */
+/** Returns the messages that are missing between two messages. */
 function between(last: PromptMessage | undefined, { role }: PromptMessage): PromptMessage[] {
   if (role === 'assistant' && (last === undefined || last.role === 'system'))
     return [{ role: 'user', content: [{ type: 'text', text: noQuestion }] }]
@@ -42,9 +42,7 @@ function between(last: PromptMessage | undefined, { role }: PromptMessage): Prom
   return []
 }
 
-/**
- * The prompt for a model that takes no tools: its calls are left out, and their results become messages of the user.
- */
+/** Returns the prompt for a model without tools: calls are left out, results become user messages. */
 export function withoutTools(prompt: readonly PromptMessage[]): PromptMessage[] {
   return alternating(
     prompt.flatMap((message): PromptMessage[] => {

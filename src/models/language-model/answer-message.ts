@@ -15,17 +15,17 @@ interface OpenContent {
 /** Collects a streamed answer into the message that represents it in the next prompt. */
 export interface AnswerMessage {
   add(part: AnswerPart): void
-  /** Text and reasoning in order of arrival, then the tool calls, each with what its provider wants back. */
+  /** Returns texts and reasoning in order, then the tool calls, each with its provider's metadata. */
   message(): AssistantMessage
 }
 
 /**
- * Reasoning and provider metadata are kept: Gemini refuses a tool call that comes back without its signature, and
- * models that think between tools lose their thread without their reasoning.
+ * Creates the message. It includes reasoning and provider metadata: Gemini refuses a tool call without its
+ * signature, and models that think between tools need their reasoning.
  */
 export function createAnswerMessage(): AnswerMessage {
   let texts: TextContent[] = []
-  /** Usually one: searching them costs less than a key for each part would. */
+  /** The open contents, usually one: searching them costs less than a key for each part would. */
   let open: OpenContent[] = []
   const toolCalls: Content[] = []
 
@@ -65,7 +65,7 @@ export function createAnswerMessage(): AnswerMessage {
   }
 }
 
-/** Says nothing. Anthropic refuses a whole prompt for one such text, so that its conversation could never go on. */
+/** True for blank text. Anthropic refuses a whole prompt for one, which would block its conversation. */
 export function isBlank(text: string): boolean {
   return text.trim() === ''
 }
@@ -81,8 +81,8 @@ function toolCallContent({ toolCallId, toolName, input, providerMetadata }: Tool
 }
 
 /**
- * A call's arguments as an object; empty text means none. Undefined for anything but a JSON object, for one of too many
- * values, and for one nested too deeply to be serialised again.
+ * Returns a call's arguments as an object; empty text means none. Undefined for anything but a JSON object,
+ * for too many values, and for nesting too deep to be serialised again.
  */
 export function parseToolInput(input: string): Record<string, unknown> | undefined {
   if (isBlank(input)) return {}

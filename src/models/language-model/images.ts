@@ -3,7 +3,7 @@ import type { PromptMessage } from './language-model.ts'
 type UserPart = Extract<PromptMessage, { role: 'user' }>['content'][number]
 export type ImagePart = Extract<UserPart, { type: 'file' }>
 
-/** Counted for an image, whatever its size. */
+/** The token count of an image of any size. */
 export const imageTokens = 1600
 
 export function imagePart(name: string, mediaType: string, base64: string): ImagePart {
@@ -14,12 +14,12 @@ export function isImage(part: UserPart): part is ImagePart {
   return part.type === 'file'
 }
 
-/** Stands in the place of an image that is not shown. */
+/** Returns the text in place of an image that is not shown. */
 export function nameOfImage(name = 'image'): string {
   return `[image: ${name}]`
 }
 
-/** The same prompt with the names of its first images, all of them unless `count` is given. */
+/** Returns the prompt with names in place of its first images; `count` defaults to all. */
 export function withoutImages(
   prompt: readonly PromptMessage[],
   count = Number.POSITIVE_INFINITY,

@@ -1,9 +1,10 @@
 /**
- * The narrow interface through which the rest of the service uses language models: the AI SDK's language model
- * interface, version 4, reduced to what a turn needs, with `text-retracted` in addition. A stream may be any iterable, or `Parts`.
+ * The narrow interface through which the rest of the service uses language models: the AI SDK's language
+ * model interface, version 4, reduced to the needs of a turn, with `text-retracted` added. A stream can be
+ * any iterable or `Parts`.
  *
- * Additions of a provider to a part of its answer (`providerMetadata`, such as Gemini's thought signatures) must be sent
- * back to it as `providerOptions` of that part in the next prompt of the turn: `answer-message.ts` does so.
+ * Additions of a provider to a part of its answer (`providerMetadata`, such as Gemini's thought signatures)
+ * must be sent back as the part's `providerOptions` in the turn's next prompt, see `answer-message.ts`.
  */
 import type {
   LanguageModelV4CallOptions,
@@ -48,7 +49,7 @@ export type AnswerPart = Extract<
       | 'text-start'
       | 'text-delta'
       | 'text-end'
-      /** The text so far were thoughts, which the next reasoning repeats: it is no part of the answer. */
+      /** The text so far was thoughts, which the next reasoning repeats: it is no part of the answer. */
       | 'text-retracted'
       | 'reasoning-start'
       | 'reasoning-delta'

@@ -1,22 +1,22 @@
 /**
- * How passages of the agent's documents appear in a prompt: a line `<passages>`, one JSON object per line, a line
- * `</passages>`. JSON contains no raw line breaks, and the tags are escaped in it, so no document can end the block
- * early and pass off its own text as instructions.
+ * The form of passages in a prompt: a line `<passages>`, one JSON object per line, a line `</passages>`. JSON
+ * contains no raw line breaks, and the tags are escaped in it, so no document can end the block early and
+ * disguise its own text as instructions.
  */
 import { Type } from 'typebox'
 import { orNull } from '#platform/own-schemas.ts'
 import { matches } from '#platform/schema-check.ts'
 
 const passageSchema = Type.Object({
-  /** Name of the source that the text comes from. */
+  /** The name of the text's source. */
   source: Type.String(),
-  /** Counted from 1; absent where the format has none. */
+  /** The page, counted from 1; absent where the format has none. */
   page: Type.Optional(Type.Integer()),
-  /** Heading above the text. */
+  /** The heading above the text. */
   section: Type.Optional(Type.String()),
-  /** Address of the page, if the source is a website. */
+  /** The address of the page, if the source is a website. */
   url: Type.Optional(Type.String()),
-  /** How well it matches the question, 0 to 1; absent without a search. */
+  /** The score for the question, 0 to 1; absent without a search. */
   score: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   text: Type.String(),
 })
@@ -38,7 +38,7 @@ export const placeFields = {
   ),
 }
 
-/** Where a passage stands, so that an answer can cite it. */
+/** The place of a passage, so that an answer can cite it. */
 export const citedPassageSchema = Type.Object(
   { id: Type.String(), source_id: Type.String(), ...placeFields },
   { title: 'CitedPassage' },
@@ -48,7 +48,7 @@ export type CitedPassage = Type.Static<typeof citedPassageSchema>
 /** A passage that a search has found. */
 export interface SearchedPassage extends Pick<CitedPassage, 'id' | 'source_id'> {
   content: string
-  /** How well it matches, 0 to 1. */
+  /** The score, 0 to 1. */
   score: number
   metadata: Omit<CitedPassage, 'id' | 'source_id'>
 }
@@ -56,7 +56,7 @@ export interface SearchedPassage extends Pick<CitedPassage, 'id' | 'source_id'> 
 const opening = '<passages>'
 const closing = '</passages>'
 
-/** The block with these passages, in the given order; empty if there are none. */
+/** Returns the block with these passages, in the given order; empty without passages. */
 export function writePassages(passages: readonly Passage[]): string {
   if (passages.length === 0) return ''
   const lines = passages.map(({ source, page, section, url, score, text }) =>
@@ -68,17 +68,17 @@ export function writePassages(passages: readonly Passage[]): string {
   return [opening, ...lines, closing].join('\n')
 }
 
-/** The passages of every block in the text, in order. Invalid lines are skipped. */
+/** Returns the passages of every block in the text, in order. Invalid lines are skipped. */
 export function readPassages(text: string): Passage[] {
   return splitBlocks(text).inside.flatMap(readLine)
 }
 
-/** The text without its passage blocks, and without the line that announces a block with a colon. */
+/** Returns the text without its passage blocks, and without the line that announces a block with a colon. */
 export function withoutPassages(text: string): string {
   return splitBlocks(text).outside.join('\n').trim()
 }
 
-/** One pass over the lines, however many tags a text holds; a block that is never closed is plain text. */
+/** Splits the lines in one loop, for any number of tags; a block without an end is plain text. */
 function splitBlocks(text: string): { inside: string[]; outside: string[] } {
   const blocks: string[][] = []
   const outside: string[] = []

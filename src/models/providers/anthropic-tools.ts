@@ -1,8 +1,8 @@
 import type { CallOptions, ToolDefinition } from '../language-model/language-model.ts'
 
 /**
- * Anthropic rejects a prompt that contains tool calls without definitions of those tools, even if none may be called
- * any more: such a prompt gets bare definitions, and a choice that forbids calls.
+ * Adds bare definitions of tools to a prompt with tool calls, and a choice that forbids calls: Anthropic
+ * rejects tool calls without definitions, even if no further calls are allowed.
  */
 export function withToolsOfPrompt(options: CallOptions): CallOptions {
   if (options.tools !== undefined && options.tools.length > 0) return options
@@ -23,8 +23,8 @@ export function withToolsOfPrompt(options: CallOptions): CallOptions {
 const mark = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const
 
 /**
- * Marks where a cached beginning of the prompt may end: after the tools, the system message and the last message but one. The
- * service takes four marks at most.
+ * Marks where a cached beginning of the prompt can end: after the tools, the system message and the last
+ * message but one. The service accepts at most four marks.
  */
 export function withCacheMarks({ tools = [], prompt, ...options }: CallOptions): CallOptions {
   const marked = new Set<unknown>([

@@ -4,7 +4,7 @@ import type { Endpoint, ListedModel, RemoteProviderAdapter } from './provider.ts
 import { isTokenCount } from './provider.ts'
 
 const entrySchema = Type.Object({
-  /** `models/<id>`. */
+  /** The name, in the form `models/<id>`. */
   name: Type.String({ pattern: '^models/.' }),
   displayName: Type.Optional(Type.String()),
   inputTokenLimit: Type.Optional(Type.Unknown()),
@@ -12,7 +12,7 @@ const entrySchema = Type.Object({
 })
 const listSchema = Type.Object({ models: Type.Array(Type.Unknown()) })
 
-/** Models that generate other kinds of content, or are not meant for conversations. */
+/** Models that generate other kinds of content, or are not made for conversations. */
 const otherPurposes =
   /embedding|image|nano-banana|tts|audio|live|robotics|computer-use|deep-research|aqa|veo|lyria|imagen/
 

@@ -3,7 +3,7 @@ import { refusesFormat } from '../transport/model-error.ts'
 
 type Model = Pick<LanguageModel, 'doStream'>
 
-/** A model that answers without the form that its server refuses: many know no schemas, and the prompt describes it as well. */
+/** Returns a model that answers without a format if its server refuses it: the prompt describes it, too. */
 export function offeringForm(model: Model): Model {
   return {
     async doStream(options) {

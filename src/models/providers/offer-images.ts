@@ -7,15 +7,15 @@ import { takesNoImages } from '../transport/model-error.ts'
 
 type Model = Pick<LanguageModel, 'doStream'>
 
-/** In milliseconds. Servers are started again with other models. */
+/** Time that a refusal is remembered (ms): servers restart with other models. */
 const rememberedMs = 10 * 60_000
 
 /** Models that refused images, by server. */
 const refusals = new LRUCache<string, true>({ max: 500, ttl: rememberedMs, perf: systemClock })
 
 /**
- * A model whose refusal of images ends no conversation: images of earlier messages become their names where it takes none. Those
- * of the last message are what is asked about, so that the refusal stands.
+ * Returns a model that tolerates a refusal of images: images of earlier messages are replaced by their names.
+ * A refusal of the last message's images is an error because the question is about them.
  */
 export function offeringImages(
   model: Model,

@@ -20,22 +20,22 @@ interface Offered {
   baseUrl: string
 }
 
-/** How often a request is repeated without the tools that its refusal names; then it is sent without any. */
+/** Max repetitions of a request without the tools that its refusal names; then it is sent without any. */
 const maxNamedRefusals = 4
-/** In milliseconds. Servers are started again with other options, and tools change. */
+/** Time that a refusal is remembered (ms): servers restart with other options, and tools change. */
 const rememberedMs = 10 * 60_000
 
-/** What was refused, by server and model: single tools, or any. */
+/** Refusals by server and model: single tools, or any tools. */
 const refusals = new LRUCache<string, true>({ max: 2000, ttl: rememberedMs, perf: systemClock })
 
 /**
- * A model that takes tools as its provider demands: their schemas are changed for it. If it refuses them all the same, it
- * answers without those that the refusal names, or without any; the `finish` of the answer says so.
+ * Returns a model that adapts the tools' schemas to its provider. If the provider still refuses them, the
+ * model answers without the named tools, or without any, which the answer's `finish` reports.
  */
 export function offeringTools(model: Model, offered: Offered): Model {
   const { baseUrl, modelId, provider } = offered
   const rule = ruleFor(provider, modelId)
-  /** By the schemas, which stay the same while a turn goes on. */
+  /** Adapted schemas by the original ones, which stay the same during a turn. */
   const known = new WeakMap<object, ProviderSchema>()
   const keyOf = (what: Definition | 'any') =>
     hash('sha256', JSON.stringify([baseUrl, modelId, what]), 'base64')
@@ -53,7 +53,7 @@ export function offeringTools(model: Model, offered: Offered): Model {
     return refusals.has(keyOf('any')) ? [] : left
   }
 
-  /** Streams the answer, or returns the refusal of the tools, before anything was said. */
+  /** Streams the answer, or returns a refusal of the tools that came before any part of an answer. */
   async function attempt(
     options: CallOptions,
     tools: readonly Definition[],
@@ -99,7 +99,7 @@ export function offeringTools(model: Model, offered: Offered): Model {
   }
 }
 
-/** Parts that say nothing of the answer yet. */
+/** Parts that precede the answer's content. */
 const preliminary: ReadonlySet<string> = new Set(['stream-start', 'response-metadata', 'raw'])
 
 function withOnly(
@@ -121,7 +121,7 @@ function restoredCall(call: ToolCall, { restore }: Partial<ProviderSchema> = {})
   return input === undefined ? call : { ...call, input: JSON.stringify(restore?.(input)) }
 }
 
-/** The last part of an answer says which tools it was given without. */
+/** Adds the missing tools to the last part of an answer. */
 function saying(part: StreamPart, all: readonly Definition[], left: readonly Definition[]): StreamPart {
   if (part.type !== 'finish' || left.length === all.length) return part
   const toolsRefused = all.filter(tool => !left.includes(tool)).map(({ name }) => name)

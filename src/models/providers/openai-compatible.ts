@@ -3,7 +3,7 @@ import { embeddingsModel } from '../chat-completions/embeddings.ts'
 import { canChat, listEntries, readEntry } from './openai-list.ts'
 import type { RemoteProviderAdapter } from './provider.ts'
 
-/** Any server that speaks OpenAI's chat completions: Ollama, vLLM, LM Studio, OpenRouter. */
+/** Any server with OpenAI's chat completions: Ollama, vLLM, LM Studio, OpenRouter. */
 export const openaiCompatible: RemoteProviderAdapter = {
   languageModel: async (modelId, endpoint) => chatCompletionsModel(modelId, endpoint),
   embeddingModel: async (modelId, endpoint) => embeddingsModel(modelId, endpoint),

@@ -23,10 +23,10 @@ const entrySchema = Type.Object({
 
 export type ListEntry = Type.Static<typeof entrySchema>
 
-/** Maximum number of entries of a list: further ones are not read. */
+/** Max entries of a list: further ones are not read. */
 const maxEntries = 2000
 
-/** The entries of a list, which are under `data` or, on some servers, at the top level. */
+/** Returns the entries of a list, which are under `data` or, on some servers, at the top level. */
 export function listEntries(body: unknown): ListEntry[] {
   const list = Array.isArray(body) ? body : field(body, 'data')
   return Array.isArray(list) ? list.slice(0, maxEntries).filter(entry => matches(entrySchema, entry)) : []
@@ -49,7 +49,7 @@ export function readEntry(entry: ListEntry): ListedModel {
   }
 }
 
-/** As OpenRouter, Mistral and LM Studio say it; undefined if nothing is said. */
+/** Reads the fields of OpenRouter, Mistral and LM Studio; undefined without them. */
 function seesImages({ architecture, capabilities, type }: ListEntry): boolean | undefined {
   const inputs = field(architecture, 'input_modalities')
   if (Array.isArray(inputs)) return inputs.includes('image')
@@ -62,7 +62,7 @@ function seesImages({ architecture, capabilities, type }: ListEntry): boolean | 
 const otherPurposes =
   /embed|rerank|whisper|transcribe|moderation|dall-e|stable-diffusion|imagen|sora|(^|[-_/:])(tts|asr|flux|bge|gte|e5|all-minilm)([-_/:.]|$)/i
 
-/** False if the entry itself says that the model does something other than chat. */
+/** Returns false if the entry itself names another purpose than chat. */
 export function canChat(entry: ListEntry): boolean {
   const outputs = field(entry.architecture, 'output_modalities')
   if (Array.isArray(outputs) && !outputs.includes('text')) return false

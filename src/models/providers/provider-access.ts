@@ -7,7 +7,7 @@ import type { Endpoint, Provider, RemoteProvider, WayOut } from './provider.ts'
 import { providers } from './provider.ts'
 import { adapterOf } from './providers.ts'
 
-/** Which setting and which variable make a provider usable. */
+/** The setting and the variable that make a provider usable. */
 const names = {
   openai: { setting: 'openai_api_key', variable: 'OPENAI_API_KEY' },
   anthropic: { setting: 'anthropic_api_key', variable: 'ANTHROPIC_API_KEY' },
@@ -15,17 +15,17 @@ const names = {
   'openai-compatible': { setting: 'llm_base_url', variable: 'OPENAI_COMPATIBLE_BASE_URL' },
 } satisfies Record<RemoteProvider, { setting: string; variable: string }>
 
-/** How an agent reaches a provider. */
+/** An agent's access to a provider. */
 export interface Access {
   baseUrl: string
   apiKey: string | undefined
-  /** Who set the address: an operator's is trusted, an agent's goes through the outbound guard. */
+  /** The origin of the address: an operator's is trusted, an agent's goes through the outbound guard. */
   addressFrom: 'operator' | 'agent'
 }
 
 /**
- * How this agent reaches the provider, or undefined without credentials for it. An agent's own key takes precedence
- * over the platform's; a key of the platform is sent only to the platform's own address.
+ * Returns this agent's access to the provider, or undefined without credentials for it. An agent's own key
+ * takes precedence over the platform's; a key of the platform is sent only to the platform's own address.
  */
 export function accessTo(
   provider: RemoteProvider,
@@ -53,7 +53,7 @@ export function accessTo(
   return apiKey && baseUrl ? { baseUrl, apiKey, addressFrom: 'operator' } : undefined
 }
 
-/** The providers that this agent can use, in order of preference; `builtin` is always one of them. */
+/** Returns the providers that this agent can use, in order of preference; always includes `builtin`. */
 export function usableProviders(agent: AgentChoice, configuration: ModelConfiguration): Provider[] {
   return providers.filter(
     provider => provider === 'builtin' || accessTo(provider, agent, configuration) !== undefined,
@@ -68,10 +68,10 @@ export function notConfigured(provider: RemoteProvider): AppError {
   )
 }
 
-/** How to send requests, depending on who set the address. To be created once: models are cached by it. */
+/** Ways to send requests, by the address's origin. To be created once: cached models depend on them. */
 export type WaysOut = Record<Access['addressFrom'], WayOut>
 
-/** Model APIs do not redirect: following a redirect would send keys where they don't belong, so it is an error. */
+/** Creates the ways out. A redirect is an error: model APIs have none, and it would send keys elsewhere. */
 export function waysOut(fetches: { trusted: typeof fetch; outbound: typeof fetch }): WaysOut {
   return {
     operator: { fetch: withoutRedirects(withAddressAccess(fetches.trusted)), send: sendDirectly },

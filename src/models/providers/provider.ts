@@ -2,7 +2,7 @@ import type { EmbeddingModelV4 } from '@ai-sdk/provider'
 import type { LanguageModel } from '../language-model/language-model.ts'
 import type { Send } from '../transport/send.ts'
 
-/** Ordered: the first configured one becomes the default. */
+/** The providers in order: the first configured one becomes the default. */
 export const providers = ['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'] as const
 
 export type Provider = (typeof providers)[number]
@@ -16,13 +16,13 @@ export function isProvider(name: string): name is Provider {
 /** A way to send requests. */
 export interface WayOut {
   fetch: typeof fetch
-  /** The same for answers that are read piece by piece; `fetch` is used if it is absent. */
+  /** Sends requests whose answers are read piece by piece; defaults to `fetch`. */
   send?: Send
 }
 
 /** The address of a provider's models, and the credentials for it. */
 export interface Endpoint extends WayOut {
-  /** With the version in its path, such as `https://api.openai.com/v1`; no slash at the end. */
+  /** The address with its version, such as `https://api.openai.com/v1`, without a slash at the end. */
   baseUrl: string
   /** Absent for servers that require none. */
   apiKey?: string | undefined
@@ -36,7 +36,7 @@ export interface ModelDescriptor {
   /** Tokens of question and answer together. */
   contextWindow: number
   supportsTools: boolean
-  /** Absent if it is not known. */
+  /** Absent if unknown. */
   supportsImages?: boolean
   supportsStreaming: boolean
 }
@@ -51,22 +51,22 @@ export interface ListedModel {
 }
 
 /**
- * One provider: how to create its models, and how to request and read its list. Packages are imported on first use, so
- * that a process loads only those of providers that it uses.
+ * One provider: creates its models, and requests and reads its list. Packages are imported on first use, so a
+ * process loads only those of providers that it uses.
  */
 export interface RemoteProviderAdapter {
-  /** The address if the operator has set none; absent if there is no public one. */
+  /** The default address; absent if there is no public one. */
   publicAddress?: string
   languageModel(modelId: string, endpoint: Endpoint): Promise<Pick<LanguageModel, 'doStream'>>
   /** Absent if the provider has no embedding models. */
   embeddingModel?(modelId: string, endpoint: Endpoint): Promise<Pick<EmbeddingModelV4, 'doEmbed'>>
-  /** Path and headers of the request for the list of models. */
+  /** Returns path and headers of the request for the list of models. */
   listRequest(apiKey: string | undefined): { path: string; headers: Record<string, string> }
-  /** The models in the list's body that can chat; must not throw, for any body. */
+  /** Returns the models in the list's body that can chat; must not throw, for any body. */
   readList(body: unknown): ListedModel[]
 }
 
-/** Whether a number in a provider's list can be a model's window. */
+/** True if a number in a provider's list can be a model's window. */
 export function isTokenCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
 }

@@ -22,7 +22,7 @@ export function adapterOf(provider: RemoteProvider): RemoteProviderAdapter {
   return adapters[provider]
 }
 
-/** A provider's language model behind the service's own interface. The provider is not contacted before the first stream. */
+/** Returns a provider's model behind the service's interface. The first stream contacts the provider. */
 export async function remoteLanguageModel(
   provider: RemoteProvider,
   modelId: string,
@@ -32,7 +32,7 @@ export async function remoteLanguageModel(
   const offered = { provider, modelId, baseUrl }
   const cached = await cachedModel(provider, modelId, endpoint)
   const model = offeringTools(offeringForm(cached), offered)
-  // Before neighbours are joined, since the last message alone is what is asked.
+  // Images are offered before neighbours are joined because only the last message is the question.
   const { doStream } = offeringImages(
     { doStream: options => model.doStream({ ...options, prompt: alternating(options.prompt) }) },
     offered,
@@ -47,7 +47,7 @@ export async function remoteLanguageModel(
 
 type AdapterModel = ReturnType<RemoteProviderAdapter['languageModel']>
 
-/** Creating a model costs more than a short answer: the provider's package builds its schemas again each time. */
+/** Cached models: the provider's package builds its schemas for each, longer than a short answer takes. */
 const models = new WeakMap<typeof fetch, LRUCache<string, AdapterModel>>()
 const modelsKept = 500
 
@@ -61,7 +61,7 @@ function cachedModel(provider: RemoteProvider, modelId: string, endpoint: Endpoi
   return model
 }
 
-/** Removes a secret from texts, and anything before the `@` of an address, which may be the operator's password. */
+/** Returns a function that removes a secret from texts, and an address's credentials before the `@`. */
 export function withoutSecret(secret: string | undefined): (text: string) => string {
   return text => {
     const withoutIt = secret ? text.replaceAll(secret, '[redacted]') : text

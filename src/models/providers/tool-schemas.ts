@@ -1,4 +1,4 @@
-/** What providers refuse in the schema of a tool, changed for them and changed back in the call. */
+/** Changes keywords that providers refuse in the schema of a tool, and converts the call's arguments back. */
 import { flat, partsOf } from '../tools/schemas/flat-schema.ts'
 import type { Schema } from '../tools/schemas/schema.ts'
 import { isSchema, mapSchemas, withoutReferences } from '../tools/schemas/schema.ts'
@@ -7,22 +7,22 @@ import type { RemoteProvider } from './provider.ts'
 
 export interface ProviderSchema {
   schema: Schema
-  /** The arguments of a call, as the tool's own schema names them. Absent if they need no change. */
+  /** Returns the arguments of a call in the names of the tool's own schema. Absent if none changed. */
   restore?(input: unknown): unknown
 }
 
 type Rule = (schema: Schema) => ProviderSchema
 
-/** "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'": one that does not ends the whole request. */
+/** "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'": any other key fails the whole request. */
 const anthropic: Rule = schema => withNames(object(tidied(schema)), /^[a-zA-Z0-9_.-]{1,64}$/)
 
-/** Names of parameters begin with a letter or `_`. References with other keywords beside them, and those in circles, are refused. */
+/** Names begin with a letter or `_`. Google refuses circular references, and keywords beside references. */
 const google: Rule = schema =>
   withNames(object(mapSchemas(withoutReferences(tidied(schema)), asGoogle)), /^[A-Za-z_]\w{0,63}$/)
 
 const others: Rule = schema => ({ schema: object(tidied(schema)) })
 
-/** A server that is compatible with OpenAI may pass requests on to any provider; the name of the model shows to which. */
+/** Returns a model's rule. Compatible servers can forward requests to a provider; the name shows which. */
 export function ruleFor(provider: RemoteProvider, modelId: string): Rule {
   if (provider === 'anthropic' || /claude/i.test(modelId)) return anthropic
   return provider === 'google' || /gemini/i.test(modelId) ? google : others
@@ -54,7 +54,7 @@ function asGoogle(source: Schema): Schema {
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => googleKeywords.has(keyword)))
 }
 
-/** The parts of an `allOf` together: of objects all properties, of other values all keywords. */
+/** Merges the parts of an `allOf`: all properties of objects, all keywords of other values. */
 function merged({ allOf, ...own }: Schema): Schema {
   const parts = [allOf].flat().filter(isSchema)
   const isObject = [own, ...parts].some(({ type, properties }) => type === 'object' || isSchema(properties))
@@ -64,12 +64,12 @@ function merged({ allOf, ...own }: Schema): Schema {
 }
 
 interface Names {
-  /** The names of properties by those that replace them. */
+  /** The original names of properties, by their replacements. */
   own: ReadonlyMap<string, string>
   whole: Schema
 }
 
-/** The same schema with names of properties that a provider accepts; each changed one is different from all others. */
+/** Returns the schema with names of properties that a provider accepts; each changed name is unique. */
 function withNames(schema: Schema, accepted: RegExp): ProviderSchema {
   const names = new Set<string>()
   mapSchemas(schema, one => {
@@ -115,7 +115,7 @@ function describedAs(property: unknown, name: string): unknown {
   return { ...property, description: `${property.description ?? ''} Sent as ${JSON.stringify(name)}.`.trim() }
 }
 
-/** Follows value and schema together: in an object without fixed names, any name may be the caller's own. */
+/** Restores names by value and schema: in an object without fixed names, a name can be the caller's. */
 function restored(value: unknown, schemas: readonly unknown[], names: Names): unknown {
   const parts = schemas
     .filter(isSchema)

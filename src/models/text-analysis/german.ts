@@ -13,25 +13,25 @@ const germanWords = new Set(
     /\s+/,
   ),
 )
-/** Frequent words of English, which speak against it. */
+/** Frequent words of English, which are evidence against German. */
 const englishWords = new Set(
   'a and are as at be by did do does for from how is it of on or that the these this to were what when where which who with'.split(
     ' ',
   ),
 )
 
-/** How much each of these words speaks for German; the word that both languages have is neutral. */
+/** Votes of these words for German; a word of both languages is neutral. */
 const votes = new Map([...germanWords].map(word => [word, 1]))
 for (const word of englishWords) votes.set(word, (votes.get(word) ?? 0) - 1)
 
-/** Whether a text with these terms is more likely German than not; without a frequent word, it is unknown. */
+/** True if a text with these terms is probably German; without a frequent word, this is unknown. */
 export function isGerman(terms: readonly string[]): boolean {
   let sum = 0
   for (const term of terms) sum += votes.get(term) ?? 0
   return sum > 0
 }
 
-/** Without the ending of its case or number ("light" stemming, Savoy 2006); words with other letters are not changed. */
+/** Removes the ending of case or number ("light" stemming, Savoy 2006) from words of plain letters. */
 export function germanStem(term: string): string {
   if (!/^[a-z]{5,}$/.test(term) || germanWords.has(term)) return term
   return term.replace(endings, '')

@@ -1,30 +1,30 @@
 /**
- * Codes, dates and names with a single letter ("KX-40", "31 March 2025", "hepatitis A"): what tells them apart is lost when a
- * text is split into words. Each has one form that all its spellings share, which stands in the index beside the words.
+ * Codes, dates and names with a single letter ("KX-40", "31 March 2025", "hepatitis A"), which a split into
+ * words would break up. Each has one form for all its spellings, in the index beside the words.
  */
 import { isStopWord, plainText, termsOf } from './text-analysis.ts'
 
-/** Something in a text that is found by how it is spelled. */
+/** A part of a text that is found by its spelling. */
 export interface Spelling {
-  /** As it is written, in lower case and with plain hyphens. */
+  /** The written form, in lower case and with plain hyphens. */
   written: string
-  /** The term that all its spellings have in the index. */
+  /** The term in the index for all its spellings. */
   term: string
   kind: 'code' | 'date' | 'name'
 }
 
-/** Parts of a term, so that 2.1 is not 21; the index takes these characters for parts of words. */
+/** Separates parts of a term, so that 2.1 is not 21; the index treats these characters as parts of words. */
 const between = '\uebe0'
 const symbols = new Map([
   ['+', '\uebe1'],
   ['#', '\uebe2'],
 ])
-/** Longer codes are mostly addresses and rows of figures. */
+/** Max length of a term: longer codes are mostly addresses and rows of figures. */
 const maxTermLength = 40
-/** Shorter numbers, joined, would be mistaken for others. */
+/** Min digits of a joined number: shorter ones would be mistaken for others. */
 const minJoinedDigits = 5
 
-/** In lower case, without the marks that people leave out, and with one hyphen for all. */
+/** Returns a text in lower case, without the marks that people leave out, and with one hyphen for all. */
 export function spelled(text: string): string {
   return plainText(withPlainHyphens(text))
 }
@@ -33,8 +33,7 @@ function withPlainHyphens(text: string): string {
   return text.replace(/[\u2010-\u2015\u2212\uff0d]/g, '-')
 }
 
-/** All of a text. Words without a digit are codes only with a sign behind them, in capitals with one
- * between them, or with a dot before them. */
+/** Returns a text's spellings. Codes without digits have a dot before, a sign after, or joined capitals. */
 export function spellingsOf(text: string): Spelling[] {
   const whole = withPlainHyphens(text)
   const dates: Spelling[] = []
@@ -44,7 +43,7 @@ export function spellingsOf(text: string): Spelling[] {
   return [...dates, ...codesOf(others), ...namesOf(others)]
 }
 
-/** The terms that the index takes for them beside the words of the text. */
+/** Returns the terms of the index for a text's spellings, beside its words. */
 export function spellingTerms(text: string): Set<string> {
   const terms = spellingsOf(text).filter(({ written, term }) => term !== written)
   return new Set(terms.map(({ term }) => term))
@@ -87,13 +86,13 @@ function namesOf(text: string): Spelling[] {
     .map(({ word, letter }) => nameOf(word, letter))
 }
 
-/** @param word the one before the letter. */
+/** Returns the spelling of a name. @param word the word before the letter. */
 export function nameOf(word: string, letter: string): Spelling {
   const parts = [...termsOf(word), spelled(letter)]
   return { written: parts.join(' '), term: parts.join(between), kind: 'name' }
 }
 
-/** Names of months in the languages whose function words are known, and some more, without marks and dots. */
+/** Names of months in the languages of the stop words, and some more, without marks and dots. */
 const months = new Map<string, number>()
 for (const language of ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl'])
   for (const month of ['long', 'short'] as const) {
@@ -106,7 +105,7 @@ for (const language of ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl'])
 const dateForms =
   /(?<![\p{L}\p{N}])(?:(\d{4})\s?[-/.年]\s?(\d{1,2})\s?[-/.月]\s?(\d{1,2})日?|(\d{1,2})([-/.])\s?(\d{1,2})\5\s?(\d{4}|\d{2})|(\d{1,2})(?:(?:st|nd|rd|th|\.|er|º)[\s-]*|[\s-]+)(?:(?:of|de)\s+)?(\p{L}{3,12})\.?,?[\s-]+(?:del?\s+)?(\d{4})|(\p{L}{3,12})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4}))(?!(?!t\d)[\p{L}\p{N}]|[-/.]\d)/giu
 
-/** Returns the text without its dates; `add` gets each as YYYYMMDD, twice where day and month could be either. */
+/** Returns the text without its dates; `add` gets each as YYYYMMDD, twice if day and month are ambiguous. */
 function withoutDates(text: string, add: (written: string, term: string) => void): string {
   return text.replace(dateForms, (written: string, ...groups: (string | undefined)[]) => {
     const [y1, m1, d1, one, , two, y2, d3, month3 = '', y3, month4 = '', d4, y4] = groups

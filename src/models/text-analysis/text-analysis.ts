@@ -1,15 +1,15 @@
 /**
- * How a text is taken apart for searching, the same way for documents and queries. Words of scripts that are written
- * with spaces stay whole (the full-text index stems them); Chinese, Japanese and Korean become pairs of characters, as
- * in Lucene's CJK analyser, since no dictionary knows every name; Thai and its neighbours are cut by their dictionaries.
+ * Splits a text for searching, alike for documents and queries. Words of scripts with spaces stay whole (the
+ * full-text index stems them); Chinese, Japanese and Korean become pairs of characters, like in Lucene's CJK
+ * analyser, because no dictionary knows every name; Thai and its neighbours are split by dictionaries.
  */
 
 import { normalizedText } from '#platform/normalized-text.ts'
 import { germanStem, isGerman } from './german.ts'
 
 /**
- * Marks that people leave out when they type: accents, Hebrew points, Arabic vowels and hamzas, tatweel; and invisible
- * characters in a word, above all the places at which it may be hyphenated.
+ * Marks that people leave out when they type: accents, Hebrew points, Arabic vowels and hamzas, tatweel; and
+ * invisible characters in a word, above all its optional hyphens.
  */
 const optionalMarks = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u00ad\u2060\ufeff]/g
 
@@ -25,7 +25,7 @@ const variants = new Map([
 ])
 const variantLetters = new RegExp(`[${[...variants.keys()].join('')}]`, 'g')
 
-/** Letters that most keyboards lack, with what is typed in their place; the Turkish one is also what capitals make of an i. */
+/** Letters that most keyboards lack, with replacements. The Turkish ı becomes i via its capital, too. */
 const plainLetters = new Map([
   ['ł', 'l'],
   ['đ', 'd'],
@@ -40,10 +40,10 @@ const plainLetters = new Map([
 const rareLetter = new RegExp(`[${[...plainLetters.keys()].join('')}]`)
 const rareLetters = new RegExp(rareLetter, 'g')
 
-/** Their code ends with the digit's value. */
+/** Digits whose code ends with the digit's value. */
 const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g
 
-/** As in "don’t" and "what’s": nothing that a text could be about. */
+/** Endings such as in "don’t" and "what’s", which carry no meaning. */
 const englishEndings = /(?<=\p{L})['’](?:s|t|d|m|ll|re|ve)(?!\p{L})/gu
 
 /** Parts that Arabic writes together with a word: article and particles before it, endings after it (the "light10" stemmer). */
@@ -54,15 +54,15 @@ const paired = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Scrip
 const pairedScript = new RegExp(`[${paired}]`, 'u')
 const unspacedScript = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const runs = new RegExp(`[${paired}]+|(?:(?![${paired}])[\\p{L}\\p{N}\\p{M}\\uebe0-\\uebe2])+`, 'gu')
-/** A text without any of these is but words, as most are, and not looked through word by word. */
+/** Matches scripts that need splitting: most texts have none of them, and are not examined word by word. */
 const cutScript = new RegExp(`[${paired}\\p{Script=Arabic}]|${unspacedScript.source}`, 'u')
-/** The private characters are those of `spellings.ts`. */
+/** Words; the private characters are those of `spellings.ts`. */
 const words = /[\p{L}\p{N}\p{M}\uebe0-\uebe2]+/gu
 const dictionaries = new Intl.Segmenter('th', { granularity: 'word' })
 
 /**
- * Frequent words that carry no subject. A word that means something in another of these languages is missing ("war" and
- * "die" are German function words, too), since a query does not name its language.
+ * Frequent words without a subject. A word with a meaning in another of these languages is missing ("war" and
+ * "die" are German function words, too) because a query does not name its language.
  */
 const stopWords = new Set(
   termsOf(`
@@ -87,27 +87,27 @@ export function isStopWord(term: string): boolean {
   return stopWords.has(term)
 }
 
-/** Whether a term is a piece of text that is written without spaces instead of a word. */
+/** True if a term is a piece of text from a script without spaces, not a word. */
 export function isPiece(term: string): boolean {
   return pairedScript.test(term)
 }
 
-/** The terms of a text in order, with repeats, in lower case and without the marks that people leave out. */
+/** Returns a text's terms in order, repeated, in lower case, without the marks that people leave out. */
 export function termsOf(text: string): string[] {
   return analyse(text).terms
 }
 
-/** The same, with letters that most keyboards lack in plain ones. */
+/** Returns the terms, with letters that most keyboards lack in plain ones. */
 export function plainTermsOf(text: string): string[] {
   return termsOf(text).map(inPlainLetters)
 }
 
-/** The terms that the full-text index takes for a text, with spaces between them. */
+/** Returns the terms of the full-text index for a text, separated by spaces. */
 export function searchableText(text: string): string {
   return searchable(analyse(text))
 }
 
-/** Both for one look at the text. */
+/** Returns the terms and the searchable text from one analysis. */
 export function termsAndSearchableText(text: string): { terms: string[]; searchable: string } {
   const analysis = analyse(text)
   return { terms: analysis.terms, searchable: searchable(analysis) }
@@ -115,7 +115,7 @@ export function termsAndSearchableText(text: string): { terms: string[]; searcha
 
 interface Analysis {
   terms: string[]
-  /** The terms that the full-text index takes in their place, if these are more. */
+  /** The terms in the full-text index, which can be more. */
   indexed: string[]
 }
 
@@ -130,7 +130,7 @@ function analyse(text: string): Analysis {
   return { terms, indexed: [...terms, ...differentCharacters(found.filter(isPiece))] }
 }
 
-/** Other forms of a term stand beside it, not in its place: what was indexed before they were is still found. */
+/** Returns the indexed text. Other forms are beside a term: texts indexed without them are still found. */
 function searchable({ indexed }: Analysis): string {
   const text = indexed.join(' ')
   if (isGerman(indexed))
@@ -146,19 +146,19 @@ function inPlainLetters(term: string): string {
   return term.replace(rareLetters, letter => plainLetters.get(letter) ?? letter)
 }
 
-/** The term of the full text for one of a query's, where enough chunks hold it: in plain letters, and its stem. */
+/** Returns a function from a query's term to its indexed form: in plain letters, and a German one's stem. */
 export function formFor(query: string): (term: string) => string {
   return isGerman(termsOf(query)) ? term => germanStem(inPlainLetters(term)) : inPlainLetters
 }
 
-/** The different terms that a query is about, in order; stop words are among them only if there is nothing else. */
+/** Returns the distinct terms of a query, in order; stop words are included only if there are no others. */
 export function queryTerms(query: string): string[] {
   const terms = [...new Set(termsOf(query))]
   const content = terms.filter(term => !isStopWord(term))
   return content.length > 0 ? content : terms
 }
 
-/** In lower case, and without the marks that people leave out. */
+/** Returns a text in lower case, without the marks that people leave out. */
 export function plainText(text: string): string {
   const bare = normalizedText(text, 'NFKD').toLowerCase().replace(optionalMarks, '')
   return normalizedText(bare, 'NFC')
@@ -175,7 +175,7 @@ function cut(run: string): string[] {
   return [run.replace(arabicPrefix, '').replace(arabicSuffix, '')]
 }
 
-/** A run of one character is its own only term. */
+/** Returns the pairs of a run; a run of one character is its own only term. */
 function pairsOf(run: string): string[] {
   const characters = [...run]
   if (characters.length === 1) return characters
@@ -183,8 +183,8 @@ function pairsOf(run: string): string[] {
 }
 
 /**
- * Single characters stand in the index as well, so that a query of one character finds them: each once, since a chunk
- * that counts as longer ranks behind those of other scripts.
+ * Returns the single characters, so that a query of one character finds them: each once because a longer
+ * chunk would rank lower than those of other scripts.
  */
 function differentCharacters(runs: readonly string[]): Set<string> {
   return new Set(runs.join(''))

@@ -2,12 +2,12 @@ import type { Coerced } from './coerce-arguments.ts'
 import { coerceArguments } from './coerce-arguments.ts'
 import type { Tool } from './tool.ts'
 
-/** The arguments that a tool is called with; `coerced` says what was changed in those that were given. */
+/** The arguments for a call of a tool; `coerced` lists the changes to the model's arguments. */
 export interface Accepted extends Coerced {
   problem?: never
 }
 
-/** Checks the arguments of a call; those that do not fit are coerced where the schema leaves one reading only. */
+/** Checks the arguments of a call; invalid ones are coerced if the schema allows only one reading. */
 export async function acceptArguments(
   tool: Pick<Tool, 'parameters' | 'check'>,
   given: Record<string, unknown>,
@@ -19,7 +19,7 @@ export async function acceptArguments(
   return isMended ? { input, coerced } : { problem }
 }
 
-/** For the model, beside the result of its call. */
+/** Returns the note for the model beside the result of its call. */
 export function coercionNote(coerced: readonly string[]): string {
   return `The arguments were changed so that they fit: ${coerced.join('; ')}.`
 }

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 
-/** In order of strictness. */
+/** Approval rules, from least to most strict. */
 export const approvalRules = [false, true, 'always'] as const
 
 export const approvalRuleSchema = Type.Union([Type.Boolean(), Type.Literal('always')], {
@@ -13,5 +13,5 @@ export const approversSchema = Type.Enum(['admins', 'chat'], {
   description: 'chat: callers with the role `chat` decide on calls of their own turns, too.',
 })
 
-/** Which calls of a tool a person has to approve. */
+/** The calls of a tool that a person must approve. */
 export type ApprovalRule = Static<typeof approvalRuleSchema>

@@ -8,18 +8,18 @@ import { tidied } from './schemas/tidy-schema.ts'
 
 export interface Coerced {
   input: Record<string, unknown>
-  /** One clause for each change, without the values, which may be secret. */
+  /** One clause for each change, without the values, which might be secret. */
   coerced: string[]
 }
 
-/** More changes are not described one by one. */
+/** Max changes that are described one by one. */
 const maxDescribed = 20
-/** Maximum number of pairs of schemas and values: what is larger is not coerced. */
+/** Max pairs of schemas and values: larger arguments are not coerced. */
 const maxPairs = 50_000
 
 /**
- * Reads arguments as the schema demands, where it leaves one reading only: a number or a truth value written as text, a
- * number where there has to be a text, JSON within a text, null for an optional member. What fits is not changed.
+ * Reads arguments by the schema where it allows only one reading: a number or a truth value written as text,
+ * a number in place of a text, JSON within a text, null for an optional member. Valid values are unchanged.
  */
 export function coerceArguments(parameters: Schema, given: Record<string, unknown>): Coerced {
   const changes: string[] = []
@@ -69,7 +69,7 @@ function coerceObject(schema: Schema, value: Record<string, unknown>, place: Pla
   return Object.fromEntries(entries)
 }
 
-/** The alternatives whose constant members are those of the value. */
+/** Returns the alternatives whose constant members are those of the value. */
 function meantBy(value: Record<string, unknown>, choices: unknown): Schema[] {
   const isMeant = ({ properties }: Schema) =>
     Object.entries(Object(properties)).every(
@@ -83,7 +83,7 @@ function below({ path, note }: Place, name: string): Place {
   return { path: path === '' ? name : `${path}.${name}`, note }
 }
 
-/** The types that a schema allows; undefined if it allows any. */
+/** Returns the types that a schema allows; undefined if it allows any. */
 function typesIn(schema: Schema): string[] | undefined {
   const { type, enum: allowed, anyOf, oneOf, allOf } = schema
   if (type !== undefined) return [type].flat().map(String)
@@ -112,7 +112,7 @@ function nameOf(value: unknown): string {
   return type === 'string' ? 'text' : type
 }
 
-/** The one value of these types that another value can mean. */
+/** Returns the one value of these types that another value can mean. */
 function readingOf(value: unknown, types: readonly string[]): unknown {
   if (types.includes('string'))
     return ['integer', 'number', 'boolean'].includes(typeOf(value)) ? String(value) : undefined

@@ -8,10 +8,10 @@ import type { Tool, ToolParameters } from './tool.ts'
 import { argumentProblem } from './tool.ts'
 
 /**
- * Keywords that are ignored when arguments are checked against a schema written by others: patterns may take
- * exponential time, and unique items are compared pairwise. Ignoring keywords
- * makes more values match, so keywords that forbid matches (`not`, `if`) are ignored as well. The called service checks
- * its arguments anyway; this check helps a model that forgot one.
+ * Keywords that are ignored when arguments are checked against a foreign schema: patterns can take
+ * exponential time, and unique items are compared pairwise. Ignoring keywords lets more values match, so
+ * keywords that forbid matches (`not`, `if`) are ignored as well. The called service checks its arguments
+ * anyway; this check helps a model that forgot one.
  */
 const unchecked = new Set([
   'pattern',
@@ -34,10 +34,10 @@ const unchecked = new Set([
 const mapsOfSchemas = new Set(['properties', 'dependentSchemas'])
 
 const deepest = 24
-/** Maximum number of pairs of schemas and values to compare: each takes some microseconds at worst. */
+/** Max pairs of schemas and values to compare: each takes some microseconds at worst. */
 const maxComparisons = 5000
 
-/** The parts of a tool that follow from a JSON Schema written elsewhere; it is parsed only when a call is checked. */
+/** Returns the parts of a tool from a foreign JSON Schema, which is parsed when a call is checked. */
 export function fromForeignSchema(parameters: ToolParameters): Pick<Tool, 'parameters' | 'check'> {
   return {
     parameters: flatParameters(parameters),
@@ -45,9 +45,9 @@ export function fromForeignSchema(parameters: ToolParameters): Pick<Tool, 'param
   }
 }
 
-/** The problem of the value, as "field problem"; undefined if there is none, or if the schema is invalid. */
+/** Returns the value's problem, as "field problem"; undefined without one or for an invalid schema. */
 async function foreignProblem(given: ToolParameters, input: unknown): Promise<string | undefined> {
-  // Loaded only when needed: it has many modules, and every start would wait for them.
+  // Loaded only when needed: it has many modules, which would delay every start.
   const { default: Schema } = await import('typebox/schema')
   try {
     const [schema, value] = withDoubles([withoutReferences(tidied(given)), input] as const)
@@ -64,7 +64,7 @@ async function foreignProblem(given: ToolParameters, input: unknown): Promise<st
   }
 }
 
-/** Large schemas for many values are reduced to which arguments there must be, and of what type each is. */
+/** Reduces a schema that is too large for its values to the required arguments and the type of each. */
 function namesAndTypes(schema: ForeignSchema): ForeignSchema {
   const { required = [], properties } = flat(schema)
   return { type: 'object', required, properties: mapValues(properties, typeOf) }
@@ -84,7 +84,7 @@ function withoutUnchecked(schema: unknown, levels: number): unknown {
   )
   return Object.fromEntries(
     entries.map(([keyword, value]) => [
-      // A value that seems to match several may match only one.
+      // A value that seems to match several might match only one.
       keyword === 'oneOf' ? 'anyOf' : keyword,
       mapsOfSchemas.has(keyword) ? eachOf(value, levels) : inner(keyword, value, levels),
     ]),

@@ -1,18 +1,18 @@
 import { normalizedText } from '#platform/normalized-text.ts'
 
-/** Maximum length of a name that all model services accept. */
+/** Max length of a name for all model services. */
 const longest = 64
 
 /**
- * Gives every tool a unique name that models accept and that is not in `others`. Earlier tools keep theirs, so the
- * service's own tools, which come first, cannot be shadowed.
+ * Gives every tool a unique name that models accept and that is not in `others`. Earlier tools keep their
+ * names, so the service's own tools, which come first, cannot be shadowed.
  */
 export function nameTools<Named extends { name: string }>(
   tools: readonly Named[],
   others: ReadonlySet<string> = new Set(),
 ): Named[] {
   const taken = new Set(others)
-  /** The last number given to a name, so that many tools of one name do not take quadratic time. */
+  /** The last number per name, so that many tools of one name do not take quadratic time. */
   const numbers = new Map<string, number>()
   return tools.map(tool => {
     const wanted = acceptableName(tool.name)
@@ -27,7 +27,7 @@ export function nameTools<Named extends { name: string }>(
   })
 }
 
-/** Only letters, digits, `_` and `-`, beginning with a letter or `_`. */
+/** Returns a name of letters, digits, `_` and `-` that begins with a letter or `_`. */
 export function acceptableName(name: string): string {
   const plain = normalizedText(name, 'NFKD')
     .replace(/\p{M}+/gu, '')

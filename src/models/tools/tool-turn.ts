@@ -1,27 +1,27 @@
 import type { CitedPassage, SearchedPassage } from '../language-model/passages.ts'
 
-/** The turn of a conversation that tools are offered to. */
+/** The turn of a conversation that offers tools. */
 export interface ToolTurn {
-  /** Undefined for one that its caller keeps, and for a single question. */
+  /** Undefined for a conversation that its caller stores, and for a single question. */
   conversationId: string | undefined
-  /** Its caller may chat and no more. */
+  /** True if its caller may only chat. */
   isOutsider: boolean
-  /** Seconds that it may be parked while a call waits for a person, which throws CallWaits; absent where the call waits itself. */
+  /** Max seconds to park the turn for a person (by CallWaits); absent if the call itself waits. */
   waitSeconds?: number | undefined
-  /** Searches the documents that people sent in the conversation; absent where there are none. */
+  /** Searches the documents that people sent in the conversation; absent without documents. */
   searchFiles?:
     | ((query: string, limit: number, signal: AbortSignal) => Promise<SearchedPassage[]>)
     | undefined
-  /** Reports to the caller of the turn while a call runs. */
+  /** Reports an event to the caller of the turn while a call runs. */
   report(event: ToolEvent): void
 }
 
 export type ToolEvent =
-  /** A web page was read, which is listed on the answer. */
+  /** A web page was read, which the answer lists. */
   | { type: 'page_read'; url: string; title: string }
-  /** Passages of the agent's documents were found, which are listed on the answer. */
+  /** Passages of the agent's documents were found, which the answer lists. */
   | { type: 'passages_found'; passages: readonly CitedPassage[] }
-  /** A person has to take a browser session over; the link is null for callers who may not. */
+  /** A person must take over a browser session; the link is null for callers who may not. */
   | {
       type: 'takeover_requested'
       session_id: string
@@ -30,20 +30,20 @@ export type ToolEvent =
       takeover_url: string | null
     }
 
-/** A person has to do something in a browser session before a call can end. */
+/** A step that a person must do in a browser session before a call can end. */
 export interface PersonWait {
   session_id: string
-  /** For the person. */
+  /** The reason for the person to read. */
   reason: string
   /**
-   * The result of the call, once the person is done; to be called once, in this process. An abort withdraws the request.
-   * Throws APPROVAL_EXPIRED if no person came in time.
-   * @param prolonged called with the new end, in milliseconds since the epoch, whenever the person has more time
+   * Returns the result of the call, once the person is done; to be called once, in this process. An abort
+   * withdraws the request. Throws APPROVAL_EXPIRED if no person came in time.
+   * @param prolonged called with each later end, in milliseconds since the epoch
    */
   result(signal: AbortSignal, prolonged: (until: number) => void): Promise<string>
 }
 
-/** Thrown by a call whose turn is to be parked meanwhile. */
+/** Thrown by a call to park its turn during the wait. */
 export class CallWaits extends Error {
   readonly wait: PersonWait
 

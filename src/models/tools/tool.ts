@@ -2,37 +2,37 @@ import type { TObject } from 'typebox'
 import { problemOf } from '#platform/schema-check.ts'
 import type { ApprovalRule } from './approval-rule.ts'
 
-/** Something that a model may call, wherever it comes from. */
+/** A function that a model can call, of any origin. */
 export interface Tool {
-  /** As models accept it: letters, digits, `_` and `-`, at most 64 of them. */
+  /** A name that models accept: letters, digits, `_` and `-`, at most 64 of them. */
   name: string
   description: string
-  /** JSON Schema of an object. */
+  /** The JSON Schema of an object. */
   parameters: ToolParameters
-  /** It is part of the service: the model is offered it, however many others there are. */
+  /** True for a part of the service, which the model is offered beside any number of other tools. */
   isBuiltIn?: boolean
-  /** It is run by the caller of the turn, which a call of it ends. */
+  /** True for a tool that the turn's caller runs; calling it ends the turn. */
   isCallers?: boolean
-  /** Whether its answer may differ from call to call, so that only an immediate repetition counts as one. */
+  /** True if its answer can differ from call to call, so only an immediate repetition counts as one. */
   observesChange?: boolean
-  /** Whether a call changes nothing, so that one that may have been made can be made again; absent if none is so. */
+  /** True if a call changes nothing, so it is safe to repeat; absent if every call might. */
   readsOnly?(): Promise<boolean>
   requiresApproval?: ApprovalRule
-  /** Who decides beside admins and owners; none of them for a tool that pays. */
+  /** Who else may approve calls. Tools that pay allow no others. */
   approvers?: 'admins' | 'chat'
-  /** The arguments without what must not be stored or shown; as they are if it is absent. */
+  /** Returns the arguments without parts that must not be stored or shown; defaults to all arguments. */
   shown?(input: Record<string, unknown>): Promise<Record<string, unknown>>
-  /** Different for every tool and every configuration of it: a person approves calls of exactly this one. */
+  /** Differs for every tool and configuration: a person approves calls of only this version. */
   version?(): string
-  /** The problem of the arguments, or undefined. */
+  /** Returns the problem of the arguments, or undefined. */
   check(input: Record<string, unknown>): Promise<string | undefined>
-  /** May throw: the message becomes the call's error. */
+  /** Runs the call. An error's message becomes the call's error. */
   execute(input: Record<string, unknown>, signal: AbortSignal, cause?: Cause): Promise<unknown>
 }
 
-/** Why a model calls a tool. */
+/** The cause of a call. */
 export interface Cause {
-  /** The message that it answers. */
+  /** The message that the call answers. */
   messageId: string
 }
 
@@ -43,7 +43,7 @@ export interface ToolParameters {
   [keyword: string]: unknown
 }
 
-/** The parts of a built-in tool that follow from the schema of its arguments. */
+/** Returns the parts of a built-in tool that follow from the schema of its arguments. */
 export function fromSchema(schema: TObject): Pick<Tool, 'parameters' | 'check'> {
   return {
     parameters: JSON.parse(JSON.stringify(schema)),
@@ -54,7 +54,7 @@ export function fromSchema(schema: TObject): Pick<Tool, 'parameters' | 'check'> 
   }
 }
 
-/** The message to a model that has to call again with better arguments. */
+/** Returns the message to a model that must call again with better arguments. */
 export function argumentProblem(problem: string | undefined): string | undefined {
   return problem === undefined ? undefined : `The arguments do not fit: ${problem}.`
 }

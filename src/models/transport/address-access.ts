@@ -1,19 +1,19 @@
 import { unescape as decoded } from 'node:querystring'
 import { LRUCache } from 'lru-cache'
 
-/** An address without its user and password, and the authorisation made of them. */
+/** An address without its user and password, and the authorisation header made of them. */
 export interface PartedAddress {
   url: URL
-  /** A key takes precedence over it. */
+  /** The header; a key takes precedence over it. */
   access: { authorization?: string }
 }
 
-/** Operators configure few addresses, and each is needed again for every question. */
+/** A cache: operators configure few addresses, and every question needs one. */
 const known = new LRUCache<string, PartedAddress>({ max: 100 })
 
 /**
- * A user and a password in an address, percent-encoded there, are sent as browsers send them; a `%` that encodes
- * nothing is literal.
+ * Splits an address. Its user and password, percent-encoded there, are sent like browsers send them; a `%`
+ * that encodes nothing is literal.
  */
 export function partAddress(address: string): PartedAddress {
   const before = known.get(address)
@@ -33,7 +33,7 @@ function accessBy({ username, password }: URL): PartedAddress['access'] {
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
 }
 
-/** The same for a `fetch`, which rejects such addresses; it is called with an address, not with a `Request`. */
+/** Wraps a `fetch`, which rejects such addresses; it must be called with an address, not with a `Request`. */
 export function withAddressAccess(send: typeof fetch): typeof fetch {
   return async (input, init) => {
     const { url, access } = partAddress(String(input))

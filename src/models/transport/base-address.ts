@@ -1,6 +1,6 @@
 /**
- * An address with its version: an address without any path, as the providers' own tools accept it, gets the path of the
- * public address (`/v1` for most). A query is kept, as are a user and a password.
+ * Returns an address with its version: one without any path, which the providers' own tools accept, gets the
+ * path of the public address (`/v1` for most). A query, a user and a password stay.
  */
 export function baseAddress(address: string, publicAddress = 'https://localhost/v1'): string {
   const url = URL.parse(address)
@@ -10,8 +10,8 @@ export function baseAddress(address: string, publicAddress = 'https://localhost/
 }
 
 /**
- * The address of a path below a base address, whose query comes last: some servers want one with every request, such as
- * `?api-version=…`.
+ * Returns the address of a path below a base address, whose query comes last: some servers require one with
+ * every request, such as `?api-version=…`.
  */
 export function addressBelow(baseUrl: string, path: string): string {
   const at = baseUrl.indexOf('?')

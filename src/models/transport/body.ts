@@ -1,33 +1,33 @@
 /** Takes the bytes of a body as they arrive. */
 export interface BodyReader {
   piece(bytes: Uint8Array): void
-  /** Everything has arrived. */
+  /** Called after the last byte. */
   end(): void
-  /** It was cut off; nothing follows. */
+  /** Called if the body was cut off; nothing follows. */
   fail(error: unknown): void
 }
 
 /** The bytes of an answer, passed on as they arrive: the events of a stream would cost more than its pieces. */
 export interface Body {
-  /** To be called once. */
+  /** Starts reading; to be called once. */
   read(reader: BodyReader): void
-  /** Releases the connection: the rest is not wanted, and later events of the reader are meaningless. */
+  /** Releases the connection: the rest is not read, and later events of the reader are meaningless. */
   leave(): void
 }
 
-/** The first `most` bytes of a body, and whether that is all; the rest is abandoned. Rejects if the body is cut off. */
-export function beginningOf(body: Body, most: number): Promise<{ bytes: Uint8Array; isWhole: boolean }> {
+/** Reads the first `max` bytes of a body, and abandons the rest. Rejects if the body is cut off. */
+export function beginningOf(body: Body, max: number): Promise<{ bytes: Uint8Array; isWhole: boolean }> {
   return new Promise((resolve, reject) => {
     const pieces: Uint8Array[] = []
     let size = 0
     const finish = (isWhole: boolean) =>
-      resolve({ bytes: Buffer.concat(pieces, Math.min(size, most)), isWhole })
+      resolve({ bytes: Buffer.concat(pieces, Math.min(size, max)), isWhole })
     body.read({
       piece(bytes) {
-        if (size > most) return
+        if (size > max) return
         pieces.push(bytes)
         size += bytes.byteLength
-        if (size <= most) return
+        if (size <= max) return
         finish(false)
         body.leave()
       },
@@ -37,7 +37,7 @@ export function beginningOf(body: Body, most: number): Promise<{ bytes: Uint8Arr
   })
 }
 
-/** The body of a `Response`. */
+/** Returns the body of a `Response`. */
 export function bodyOf(stream: ReadableStream<Uint8Array> | null): Body {
   const source = stream?.getReader()
   return {

@@ -14,13 +14,13 @@ import { brokenOff, modelError, readFailure } from './model-error.ts'
 
 const maxRetries = 2
 const firstDelay = 500
-/** Maximum wait in milliseconds, even if the provider demands more. */
+/** Max wait in milliseconds, even if the provider demands more. */
 const maxDelay = 10_000
 
-/** How to wait between attempts; tests pass their own. */
+/** Timing of the waits between attempts; tests pass their own. */
 export interface Timing {
   clock: Clock
-  /** Resolves after so many milliseconds; rejects as soon as the signal aborts. */
+  /** Resolves after that time; rejects as soon as the signal aborts. */
   sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void>
 }
 
@@ -30,11 +30,11 @@ const realTiming: Timing = {
 }
 
 /**
- * Streams one answer. Temporary failures (rate limits, overload, network) are retried, at most twice and only before
- * the first part: what has been streamed cannot be taken back.
+ * Streams one answer. Temporary failures (rate limits, overload, network) are retried, at most twice and only
+ * before the first part: emitted parts cannot be taken back.
  *
- * Rejects with AppError MODEL_UNKNOWN or MODEL_ERROR, the latter also for an incomplete answer; once the signal is
- * aborted, with the signal's reason. The last part of an answer is always its `finish`.
+ * Rejects with AppError MODEL_UNKNOWN or MODEL_ERROR, the latter also for an incomplete answer; once the
+ * signal is aborted, with the signal's reason. The last part of an answer is always its `finish`.
  * @param report called with each usage that the service reports, of an incomplete answer as well
  */
 export function streamWithRetry(
@@ -65,7 +65,7 @@ export function streamWithRetry(
   }
 }
 
-/** Nothing after the `finish` is waited for. */
+/** Passes on a stream's parts. Parts after the `finish` are not awaited. */
 export async function handOver(
   stream: AsyncIterable<StreamPart> | Parts<StreamPart>,
   take: (part: StreamPart) => void,
@@ -105,14 +105,14 @@ function createReading(
     },
     hasBegun: () => hasBegun,
     isWhole: () => isWhole,
-    /** An error of the answer's consumer is not an error of the model. */
+    /** Throws an error of the answer's consumer, which is not an error of the model. */
     throwReadersOwn(): void {
       if (readersOwn !== undefined) throw readersOwn.error
     },
   }
 }
 
-/** The same rules for a call that is answered in one piece. */
+/** Applies the same rules to a call that is answered in one piece. */
 export async function callWithRetry<Result>(
   model: FailedModel,
   call: () => PromiseLike<Result>,
@@ -128,7 +128,7 @@ export async function callWithRetry<Result>(
   }
 }
 
-/** Providers mark a stream that stopped early as `interrupted`, or as `error` after one. */
+/** True for a complete answer. Providers mark an early end as `interrupted`, or as `error` after one. */
 function isComplete(finish: Extract<AnswerPart, { type: 'finish' }>): boolean {
   return finish.finishReason.unified !== 'interrupted' && finish.finishReason.unified !== 'error'
 }
@@ -145,7 +145,7 @@ const answerParts: ReadonlySet<string> = new Set<AnswerPart['type']>([
   'finish',
 ])
 
-/** False for a part that only `src/models` handles. Throws for a part that says that the answer is incomplete. */
+/** Returns false for a part that only `src/models` handles. Throws if a part marks an incomplete answer. */
 function isAnswerPart(part: StreamPart, model: LanguageModel): part is AnswerPart {
   if (part.type === 'error') throw part.error
   if (part.type === 'finish' && !isComplete(part)) throw brokenOff(model)
@@ -155,7 +155,7 @@ function isAnswerPart(part: StreamPart, model: LanguageModel): part is AnswerPar
 interface FailedAttempt {
   error: unknown
   model: FailedModel
-  /** Counted from 0. */
+  /** The attempt, counted from 0. */
   attempt: number
   timing: Timing
   signal: AbortSignal | undefined
@@ -172,7 +172,7 @@ async function delayOrThrow({ error, model, attempt, timing, signal }: FailedAtt
   })
 }
 
-/** Milliseconds: of the provider's Retry-After (RFC 9110, 10.2.3: seconds or a date), else doubling from half a second. */
+/** Returns milliseconds: the Retry-After (RFC 9110, 10.2.3: seconds or a date), else doubled from 500. */
 function delayOf(attempt: number, retryAfter: string | undefined, clock: Clock): number {
   const seconds = retryAfter === undefined ? Number.NaN : Number(retryAfter) * 1000
   const until = retryAfter === undefined ? Number.NaN : Date.parse(retryAfter) - clock.now()

@@ -1,5 +1,5 @@
 /*
- * Kinds of failures that servers put into words only, under statuses of all kinds. docs/models.md lists the wordings
+ * Kinds of failures that servers express only in words, with any status. docs/models.md lists the wordings
  * with their sources.
  */
 
@@ -13,7 +13,7 @@ export type WordedKind =
   | 'used-up'
   | 'empty'
 
-/** In this order: a message on tools or policies may also say that there is no model. */
+/** The wordings in this order: a message on tools or policies can also mention a missing model. */
 const wordings: readonly (readonly [WordedKind, RegExp])[] = [
   [
     'no-images',
@@ -92,14 +92,14 @@ export function kindByWords(evidence: string): WordedKind | undefined {
   return wordings.find(([, words]) => words.test(evidence))?.[0]
 }
 
-/** An end, or a sentence on it, that a filter has caused; Google's service adds its own behind `content_filter: `. */
+/** An end, or a sentence about it, caused by a filter; Google prefixes `content_filter: ` to its own. */
 export const filteredEnd =
   /(^|ended with )(content[_-]filter|refusal|safety|sensitive|recitation|prohibited_content|blocklist|spii)\b/i
 
 export const noSuchModel =
   /model[^\n]{0,220}(not found|not exist|not a valid)|(unknown|invalid|no such|not a valid) model/i
 
-/** The status that a message within a stream means, if nothing else in its error says it. */
+/** Returns the status that a message within a stream means, if its error has no other. */
 export function statusOfMessage(message: string): number | undefined {
   if (/rate.?limit|too many requests|slow down/i.test(message)) return 429
   if (/no auth credentials|unauthori[sz]ed|(invalid|incorrect|missing|no) api.?key/i.test(message)) return 401

@@ -2,11 +2,11 @@ import type { ErrorCode } from '#platform/errors.ts'
 import { AppError } from '#platform/errors.ts'
 import { filteredEnd, kindByWords, noSuchModel, statusOfMessage } from './error-words.ts'
 
-/** The model that failed, for the error message; and how to remove its credentials from what is logged. */
+/** The model that failed, for the error message, and the removal of its credentials from logs. */
 export interface FailedModel {
   provider: string
   modelId: string
-  /** It is an embedding model, not a chat model. */
+  /** True for an embedding model, false for a chat model. */
   isEmbedding?: boolean
   withoutSecrets?(text: string): string
 }
@@ -15,13 +15,13 @@ export interface FailedModel {
 export interface Failure {
   name: string
   message: string
-  /** HTTP status, or the equivalent of the provider's error code; undefined if there was no answer. */
+  /** The HTTP status, or the equivalent of the provider's error code; undefined without an answer. */
   status: number | undefined
-  /** Code, type and message of the provider's error body: evidence, never sent on. */
+  /** Code, type and message of the provider's error body: evidence, never forwarded. */
   evidence: string
-  /** Whether the body was a web page: then the refusal came from something in front of the provider. */
+  /** True if the body was a web page: then the refusal came from a proxy before the provider. */
   isPage: boolean
-  /** Whether the same call may soon succeed. */
+  /** True if the same call might soon succeed. */
   retryable: boolean
   /** The provider's Retry-After: seconds or an HTTP date. */
   retryAfter: string | undefined
@@ -79,10 +79,10 @@ const sentences: Record<Kind, (model: FailedModel) => string> = {
 }
 
 /**
- * The error for callers: MODEL_UNKNOWN (400) if the provider has no such model, IMAGES_UNSUPPORTED (400) if it takes no images, else
- * MODEL_ERROR (500). The message
- * contains nothing that the provider sent; the cause is a shortened trace of it for the log, without keys. An error of
- * the service itself, such as the outbound guard's refusal, is passed on as it is.
+ * Returns the error for callers: MODEL_UNKNOWN (400) if the provider has no such model, IMAGES_UNSUPPORTED
+ * (400) if it takes no images, else MODEL_ERROR (500). The message contains no text of the provider; the
+ * cause is a shortened trace for the log, without keys. An error of the service itself, such as the outbound
+ * guard's refusal, is passed on unchanged.
  */
 export function modelError(error: unknown, model: FailedModel): AppError {
   const ours = findAppError(error)
@@ -101,8 +101,8 @@ const codes: Partial<Record<Kind, ErrorCode>> = {
 }
 
 /**
- * Errors that the provider would repeat until the key, the account or the question changes. If the answer did
- * not come from the provider, it may be temporary: a proxy has no provider behind it while that is being replaced.
+ * Errors that the provider would repeat until the key, the account or the question changes. An answer from
+ * elsewhere can be temporary: a proxy has no provider behind it during a replacement.
  */
 const refusals: ReadonlySet<Kind> = new Set<Kind>([
   'unknown-model',
@@ -116,7 +116,7 @@ const refusals: ReadonlySet<Kind> = new Set<Kind>([
   'refused-request',
 ])
 
-/** A stream that ended without being marked as complete. */
+/** Returns the error of a stream that ended without being marked as complete. */
 export function brokenOff(model: FailedModel): AppError {
   return new AppError('MODEL_ERROR', sentences['broken-off'](model))
 }
@@ -148,12 +148,12 @@ export function readFailure(error: unknown): Failure {
   }
 }
 
-/** Whether nothing is known of a refusal but that the request is to blame. */
+/** True if a refusal only shows that the request is to blame. */
 export function isRefusedRequest(failure: Failure, model: FailedModel): boolean {
   return kindOf(failure, model) === 'refused-request'
 }
 
-/** Whether the model refuses the request for its images. */
+/** True if the model refuses the request because of its images. */
 export function takesNoImages(error: unknown): boolean {
   return kindByWords(readFailure(error).evidence) === 'no-images'
 }
@@ -161,14 +161,14 @@ export function takesNoImages(error: unknown): boolean {
 const aboutFormat =
   /response_?(format|(json_?)?schema|mime_?type)|json[_ ](schema|object)|output_(config|format)|text\.format|grammar/i
 
-/** Whether the server refuses the request because its answer was to have a form. */
+/** True if the server refuses the request because of its response format. */
 export function refusesFormat(error: unknown): boolean {
   const { name, status, evidence } = readFailure(error)
   if (name.includes('UnsupportedFunctionality')) return true
   return (status === 400 || status === 422) && aboutFormat.test(evidence)
 }
 
-/** An answer that names a model all the same, as a page about models does. */
+/** Matches an answer that mentions a model for another reason, such as a page about models. */
 const noSuchPath = /invalid url|unexpected endpoint|<html|<!doctype|cannot (post|get)/i
 const tooLong = /context[ _](length|window)|too long|too many (input )?tokens|token (count|limit)/i
 
@@ -197,7 +197,7 @@ function kindOfRefusal(status: number, evidence: string, modelId: string): Kind 
   return status === 413 || tooLong.test(evidence) ? 'too-long' : 'refused-request'
 }
 
-/** Statuses that providers express in words within a stream, where there is no HTTP status. */
+/** Returns the status that providers express in words within a stream, where there is no HTTP status. */
 function statusOfWords(words: string): number | undefined {
   if (/rate_limit|insufficient_quota|RESOURCE_EXHAUSTED/.test(words)) return 429
   if (/overloaded|UNAVAILABLE/.test(words)) return 503
@@ -213,7 +213,7 @@ function isPassing(status: number | undefined): boolean {
   return status !== undefined && ([408, 409, 429].includes(status) || status >= 500)
 }
 
-/** For the log only. Nothing about a refused key is quoted: some providers repeat parts of it. */
+/** Returns the cause for the log. A refused key's message is not quoted: some providers repeat the key. */
 function safeCause(failure: Failure, kind: Kind, { withoutSecrets }: FailedModel): Record<string, unknown> {
   const { name, status } = failure
   const message =
@@ -221,7 +221,7 @@ function safeCause(failure: Failure, kind: Kind, { withoutSecrets }: FailedModel
   return { name, statusCode: status, message }
 }
 
-/** An error of the service itself, however deeply a provider package has wrapped it. */
+/** Finds an error of the service itself, even if a provider package has wrapped it several times. */
 function findAppError(error: unknown, depth = 0): AppError | undefined {
   if (error instanceof AppError) return error
   return error instanceof Error && depth < 6 ? findAppError(error.cause, depth + 1) : undefined

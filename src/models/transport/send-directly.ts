@@ -5,29 +5,29 @@ import { partAddress } from './address-access.ts'
 import type { Body, BodyReader } from './body.ts'
 import type { Reply, Send } from './send.ts'
 
-// A static import would load `WebSocket` and the rest of undici, and every start would wait for them.
+// A static import would load `WebSocket` and the rest of undici, and delay every start.
 const { globalAgent } = process.getBuiltinModule('node:http')
 
-/** In milliseconds. */
+/** Timeouts in milliseconds. */
 interface Timeouts {
-  /** For a connection including TLS: a reachable server accepts it at once. */
+  /** Max time for a connection including TLS: a reachable server accepts it at once. */
   connect: number
-  /** For the next data from the server, before and during its answer: models may think for minutes. */
+  /** Max time without data from the server, before and during its answer: models can think for minutes. */
   silence: number
 }
 
 const timeout: Timeouts = { connect: 10_000, silence: 600_000 }
 
 /**
- * Sends through undici's own interface: a question takes half as long as with Node's client, and a piece of its answer
- * a third as long as with `fetch`. Only for addresses configured by the operator: there is no outbound guard.
+ * Sends through undici's own interface: a question takes half as long as with Node's client, a piece of its
+ * answer a third as long as with `fetch`. Only for the operator's addresses: there is no outbound guard.
  */
 export const sendDirectly: Send = sendDirectlyWithin(timeout)
 
 export function sendDirectlyWithin({ connect, silence }: Timeouts): Send {
   let agent: Promise<Dispatcher> | undefined
 
-  /** Loaded on first use: no model is called at startup, which would wait for the module. */
+  /** Loads the agent on first use: no model is called at startup, which would wait for the module. */
   async function loadAgent(): Promise<Dispatcher> {
     const options = {
       connect: { timeout: connect },
@@ -57,16 +57,16 @@ export function sendDirectlyWithin({ connect, silence }: Timeouts): Send {
   }
 }
 
-/** If `NODE_USE_ENV_PROXY` is set, Node's own clients use the proxies that the environment names, and so does this one. */
+/** True if `NODE_USE_ENV_PROXY` is set: then the environment's proxies are used, like Node's clients do. */
 function goesByProxies(): boolean {
   const { proxyEnv } = Reflect.get(globalAgent, 'options') as AgentOptions
   return proxyEnv !== undefined
 }
 
-/** Maximum number of pieces kept until they are read; the rest waits on the server. */
+/** Max pieces in memory until they are read; the rest waits on the server. */
 const maxKept = 16
 
-/** The outcome of a request: its reply as soon as that begins, and its body from then on. */
+/** The outcome of a request: its reply as soon as that begins, then its body. */
 function createExchange(
   signal: AbortSignal | undefined,
   { resolve, reject }: { resolve: (reply: Reply) => void; reject: (error: unknown) => void },
@@ -87,7 +87,7 @@ function createExchange(
     leave: () => controller?.abort(new Error('The rest of the answer is not wanted.')),
   }
 
-  /** A request that is still waiting for its connection is cancelled as soon as it gets one. */
+  /** Cancels a request that is still waiting for its connection as soon as it gets one. */
   function follow(): void {
     reject(signal?.reason)
     controller?.abort(signal?.reason)

@@ -1,7 +1,7 @@
 import type { Body } from './body.ts'
 import { bodyOf } from './body.ts'
 
-/** An answer whose body is still arriving. A caller that does not read it to its end has to call `leave`. */
+/** An answer whose body is still arriving. A caller that does not read it to its end must call `leave`. */
 export interface Reply {
   status: number
   /** Names are in lower case. */
@@ -15,7 +15,7 @@ export interface Message {
   signal: AbortSignal | undefined
 }
 
-/** Posts a message; an answer of any status is an answer. Redirects are not followed: they are answers too, or errors. */
+/** Posts a message; resolves for any status. Redirects are not followed: they are answers, or errors. */
 export type Send = (url: string, message: Message) => Promise<Reply>
 
 /** Sends through a `fetch`, such as the outbound guard's. */

@@ -2,18 +2,18 @@ import { kindByWords } from './error-words.ts'
 import type { FailedModel } from './model-error.ts'
 import { isRefusedRequest, readFailure } from './model-error.ts'
 
-/** A place in the list of tools, or a part of a tool. */
+/** Matches a place in the list of tools, or a part of a tool. */
 const aboutTools =
   /\b(tools|functions|function_?declarations)(\.|\[)\d|\b(input_schema|tool_?schema|function_?declarations?|invalid schema for function)\b/i
-/** How servers fail that turn schemas into grammars. */
+/** Matches failures of servers that turn schemas into grammars. */
 const aboutSchemas = /\b(json schema|schema conversion|grammar|tool (definition|schema|parameter)s?)\b/i
 
-/** Whether the model takes no tools at all. */
+/** True if the model takes no tools at all. */
 export function takesNoTools(error: unknown): boolean {
   return kindByWords(readFailure(error).evidence) === 'no-tools'
 }
 
-/** Whether a request may have been refused for the tools in it, rather than for its messages, its key or the like. */
+/** True if a request might be refused for its tools, not its messages, its key or the like. */
 export function mayRefuseTools(error: unknown, model: FailedModel): boolean {
   const failure = readFailure(error)
   const { status = 0, evidence } = failure
@@ -24,7 +24,7 @@ export function mayRefuseTools(error: unknown, model: FailedModel): boolean {
   return aboutTools.test(evidence) || isRefusedRequest(failure, model)
 }
 
-/** The tools that a refusal names, by their place in the request or by their name. */
+/** Returns the tools that a refusal names, by their place in the request or by their name. */
 export function namedTools<Named extends { name: string }>(error: unknown, tools: readonly Named[]): Named[] {
   const { evidence } = readFailure(error)
   const declarations = placesIn(evidence, /function_?declarations\W(\d+)/gi)
@@ -38,7 +38,7 @@ function placesIn(evidence: string, pattern: RegExp): number[] {
   return [...evidence.matchAll(pattern)].map(([, place]) => Number(place))
 }
 
-/** A name that may be a word has to be marked as one. Names are letters, digits, `_` and `-`. */
+/** True if the evidence marks the name, which can also be a word of letters, digits, `_` and `-`. */
 function isNamed(name: string, evidence: string): boolean {
   const marked = String.raw`["'\`“‘]${name}["'\`”’]|\b(tool|function)s?:?\s+${name}(?![\w-])`
   const isWord = /^[A-Za-z]?[a-z]*$/.test(name)

@@ -1,6 +1,6 @@
 /**
- * Runs in a thread of its own; the other side is `local-embeddings.ts`. Problems are returned as answers, since errors
- * lose their class between threads.
+ * Runs in a thread of its own, called by `local-embeddings.ts`. Problems are returned as answers because
+ * errors lose their class between threads.
  */
 import { LocalModelProblem } from './local-model-problem.ts'
 import type { OnnxModel, Purpose } from './onnx-model.ts'
@@ -10,13 +10,13 @@ export type Answer<Value> = { value: Value } | { problem: string }
 
 export interface EmbedTask {
   folder: string
-  /** The id of the model whose vectors are wanted. */
+  /** The id of the requested model. */
   id: string
   texts: readonly string[]
   purpose: Purpose
 }
 
-/** Kept as long as the thread lives. */
+/** The loaded model, for the life of the thread. */
 let opened: { folder: string; model: OnnxModel } | undefined
 
 async function modelIn(folder: string): Promise<OnnxModel> {
@@ -24,12 +24,12 @@ async function modelIn(folder: string): Promise<OnnxModel> {
   return opened.model
 }
 
-/** The id of the model in the folder. */
+/** Returns the id of the model in the folder. */
 export function identify(folder: string): Promise<Answer<string>> {
   return answer(async () => (await modelIn(folder)).id)
 }
 
-/** @returns undefined if the folder now contains another model. */
+/** Embeds texts. @returns undefined if the folder now contains another model. */
 export function embed({
   folder,
   id,

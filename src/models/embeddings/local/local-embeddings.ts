@@ -6,23 +6,23 @@ import { requireNumbers } from '../embeddings.ts'
 import type { Answer, EmbedTask } from './local-embedding.worker.ts'
 
 export interface LocalEmbeddings {
-  /** The model in the operator's folder. Throws MODEL_NOT_CONFIGURED with what the operator has to do. */
+  /** Returns the operator's model. Throws MODEL_NOT_CONFIGURED with the operator's next step. */
   model(): Promise<TextEmbeddingModel>
 }
 
 interface Dependencies {
-  /** For the thread that has loaded the model. */
+  /** The pool for the thread that has loaded the model. */
   workers: WorkerPool
   folder: string
 }
 
 const file = new URL('./local-embedding.worker.ts', import.meta.url)
-/** Few, so that a question waits only briefly while documents are embedded. */
+/** Number of texts per task: few, so that a question waits only briefly while documents are embedded. */
 const textsPerTask = 16
-/** For loading the largest models, or a task on the slowest machines. */
+/** Long enough to load the largest models, or for a task on the slowest machines. */
 const timeoutMs = 180_000
 
-/** Runs the operator's model in a thread. All agents share it, since none may name a folder. */
+/** Runs the operator's model in a thread. All agents share it because none may name a folder. */
 export function createLocalEmbeddings({ workers, folder }: Dependencies): LocalEmbeddings {
   let identified: Promise<string> | undefined
 
@@ -36,7 +36,7 @@ export function createLocalEmbeddings({ workers, folder }: Dependencies): LocalE
     return answer.value
   }
 
-  /** Failures are not cached: the cause may have been fixed by the next call. */
+  /** Reads the model's id. Failures are not cached: the cause might be fixed by the next call. */
   function identify(): Promise<string> {
     identified ??= run<string>('identify', folder).catch(error => {
       identified = undefined
@@ -65,7 +65,7 @@ export function createLocalEmbeddings({ workers, folder }: Dependencies): LocalE
         async embed(texts, { signal, purpose }) {
           const vectors: Float32Array[] = []
           for (let start = 0; start < texts.length; start += textsPerTask) {
-            // The thread is not notified: its work can only be stopped by ending the thread, and the model would have to be
+            // The thread is not notified: only its end would stop its work, and the model would have to be
             // loaded again.
             signal?.throwIfAborted()
             vectors.push(...(await embedSome(id, texts.slice(start, start + textsPerTask), purpose)))

@@ -1,2 +1,2 @@
-/** A problem that an operator has to fix before the model can be used, as a sentence without any local path. */
+/** A problem that an operator must fix before the model is usable, as a sentence without local paths. */
 export class LocalModelProblem extends Error {}

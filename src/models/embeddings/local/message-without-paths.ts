@@ -2,8 +2,8 @@ const quoted = /(["'`])(?:file:\/\/)?(?:\/|[A-Za-z]:\\)[^"'`]*[\\/]/g
 const plain = /(?:file:\/\/)?(?<![\w.@-])(?:\/|[A-Za-z]:\\)(?:[^\s"'`]*[\\/])?/g
 
 /**
- * The error message of a package on one line, with local paths reduced to file names, since callers read it.
- * @param folder a folder that its paths may begin with, with any characters.
+ * Returns a package's error message on one line, with local paths reduced to file names for callers.
+ * @param folder a folder that its paths can begin with, with any characters.
  */
 export function messageWithoutPaths(error: unknown, folder: string): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')

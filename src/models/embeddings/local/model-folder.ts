@@ -1,4 +1,4 @@
-/** The contents of a sentence-embedding model's folder, in the layout of exports on Hugging Face. */
+/** Reads the folder of a sentence-embedding model, in the layout of exports on Hugging Face. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
@@ -11,22 +11,22 @@ export interface ModelFolder {
   tokenizer: object
   tokenizerConfiguration: object
   pooling: Pooling
-  /** Maximum number of tokens of a text. */
+  /** Max tokens of a text. */
   maxTokens: number
   paddingId: number
   /** Prefixes that the model expects before a text. */
   prefixes: { query: string; document: string }
-  /** Derived from everything that the vectors depend on: different models have different ids. */
+  /** An id derived from everything that the vectors depend on: different models have different ids. */
   id: string
 }
 
 export type Pooling = 'mean' | 'first' | 'last'
 
-/** The full model comes before its smaller variants. */
+/** Possible files of the model; the full model comes before its smaller variants. */
 const modelFiles = ['model.onnx', 'model_quantized.onnx', 'model_int8.onnx', 'model_uint8.onnx'].flatMap(
   name => [join('onnx', name), name],
 )
-/** Beyond this, a text costs more memory than it gains. */
+/** Max tokens of a text for any model: more would cost more memory than it gains. */
 const greatestMaxTokens = 1_024
 const usualMaxTokens = 512
 

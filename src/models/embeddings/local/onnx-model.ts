@@ -1,4 +1,4 @@
-/** A model loaded into this thread. */
+/** Loads a model into this thread. */
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { LocalModelProblem } from './local-model-problem.ts'
@@ -14,7 +14,7 @@ export type Purpose = 'document' | 'query'
 
 export interface OnnxModel {
   id: string
-  /** One vector of length 1 per text, in order. */
+  /** Returns one vector of length 1 per text, in order. */
   embed(texts: readonly string[], purpose: Purpose): Promise<Float32Array[]>
 }
 
@@ -25,9 +25,9 @@ interface Parts {
   tokenizer: Tokenizer
 }
 
-/** Tokens in one run of the model, including padding of shorter texts: this bounds its memory. */
+/** Max tokens in one run of the model, including padding of shorter texts: this bounds its memory. */
 const tokensPerRun = 4_096
-/** Far more than a token usually has: the rest of a longer text is not even read. */
+/** Far more characters than a token usually has: the rest of a longer text is not even read. */
 const charactersPerToken = 16
 
 /** @throws LocalModelProblem */
@@ -41,7 +41,7 @@ export async function openModel(path: string): Promise<OnnxModel> {
     id: folder.id,
     embed: (texts: readonly string[], purpose: Purpose) => embed(parts, texts, purpose),
   }
-  // So that problems are reported at once.
+  // A first run reports problems at once.
   await model.embed(['a'], 'query')
   return model
 }
@@ -70,7 +70,7 @@ async function sessionOf({ modelFile }: ModelFolder, { onnx }: Runtime): Promise
 async function embed(parts: Parts, texts: readonly string[], purpose: Purpose): Promise<Float32Array[]> {
   const prefix = parts.folder.prefixes[purpose]
   const tokens = texts.map(text => tokensOf(parts, prefix + text))
-  // Grouped by length, since all texts of a run are padded to the longest.
+  // Texts are grouped by length because all texts of a run are padded to the longest.
   const order = tokens
     .map((_, index) => index)
     .sort((one, other) => lengthAt(tokens, one) - lengthAt(tokens, other))
@@ -91,7 +91,7 @@ function lengthAt(tokens: readonly number[][], index: number): number {
   return tokens[index]?.length ?? 0
 }
 
-/** Indexes ordered by length, in groups that fit into one run. */
+/** Returns indexes ordered by length, in groups that fit into one run. */
 export function runsOf(order: readonly number[], lengthOf: (index: number) => number): number[][] {
   const runs: number[][] = []
   for (const index of order) {
@@ -102,7 +102,7 @@ export function runsOf(order: readonly number[], lengthOf: (index: number) => nu
   return runs
 }
 
-/** At most as many as the model accepts; a shortened text keeps the token that ends every text. */
+/** Returns the tokens up to the model's limit; a shortened text keeps the token that ends every text. */
 function tokensOf({ folder: { maxTokens }, tokenizer }: Parts, text: string): number[] {
   const { ids } = tokenizer.encode(text.slice(0, maxTokens * charactersPerToken))
   const [last] = tokenizer.encode('').ids.slice(-1)
@@ -140,7 +140,7 @@ const inputValues = new Map<string, (tokens: readonly number[], at: number, padd
   ['position_ids', (_, at) => at],
 ])
 
-/** The output with one vector per text, or else the one with a vector per token. */
+/** Returns the output with one vector per text, else the one with a vector per token. */
 function outputOf({ outputNames }: Session, outputs: Record<string, unknown>): Output {
   const name = ['sentence_embedding', 'last_hidden_state', 'token_embeddings'].find(known =>
     outputNames.includes(known),

@@ -1,7 +1,7 @@
 /** Turns a model's vectors of tokens into one vector per text. */
 import type { Pooling } from './model-folder.ts'
 
-/** A tensor of floats: by text, then by token, or without tokens if the model pools by itself. */
+/** A tensor of floats: by text, then by token; without tokens if the model pools by itself. */
 export interface Output {
   data: Float32Array
   dims: readonly number[]

@@ -1,6 +1,6 @@
 /**
- * The packages that run a local model. They are large and most operators need none, so they are not dependencies of the
- * service: operators with a model install them, and they are looked up when it is loaded.
+ * Loads the packages that run a local model. They are large and most operators need none, so they are not
+ * dependencies of the service: operators with a model install them, and they are resolved on loading.
  */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -38,8 +38,8 @@ const onnxPackage = 'onnxruntime-node'
 const tokenizerPackage = '@huggingface/tokenizers'
 
 /**
- * Looks next to the model first, in `node_modules` of its folder and those above it, and then where the service itself
- * is installed.
+ * Loads the packages from `node_modules` of the model's folder or those above it, else from the place where
+ * the service itself is installed.
  */
 export async function loadRuntime(folder: string): Promise<Runtime> {
   const [onnx, tokenizers] = await Promise.all([load(folder, onnxPackage), load(folder, tokenizerPackage)])
@@ -68,7 +68,7 @@ async function load(folder: string, name: string): Promise<Loaded> {
   }
 }
 
-/** The file that an import in `from` would resolve to. */
+/** Returns the file that an import in `from` would resolve to. */
 function resolve(from: string, name: string): string | undefined {
   try {
     return createRequire(from).resolve(name)
@@ -77,7 +77,7 @@ function resolve(from: string, name: string): string | undefined {
   }
 }
 
-/** CommonJS packages have their exports under `default`. */
+/** Returns the exports of a package; CommonJS packages have them under `default`. */
 function exportsOf<Exports>(
   loaded: Loaded,
   name: string,

@@ -5,22 +5,22 @@ import { isSchema, withoutReferences } from './schema.ts'
 
 interface Part {
   schema: Schema
-  /** It need not hold. */
+  /** True if the part might not apply. */
   isAlternative: boolean
 }
 
-/** Keywords that divide a schema, or forbid values as a whole: model services refuse them at the top. */
+/** Keywords that split a schema, or forbid whole values: model services refuse them at the top level. */
 const dividing = new Set([
   ...['$ref', 'anyOf', 'oneOf', 'allOf', 'if', 'then', 'else', 'dependentSchemas', 'not', 'enum', 'const'],
 ])
 
-/** The parameters without references and alternatives at the top: the model is given the properties of all parts. */
+/** Returns the parameters without references and alternatives at the top: they have all parts' properties. */
 export function flatParameters(given: ToolParameters): ToolParameters {
   const isFlat = Object.keys(given).every(keyword => !dividing.has(keyword))
   return isFlat ? given : flat(withoutReferences(given))
 }
 
-/** The parts of an object's schema as one; keywords of the outer parts win. What every part requires is required. */
+/** Returns the parts of an object's schema as one; outer keywords win, and all requirements are joined. */
 export function flat(schema: Schema): ToolParameters {
   const all = partsOf({ schema, isAlternative: false })
   const firm = all.filter(({ isAlternative }) => !isAlternative).map(part => part.schema)
@@ -37,7 +37,7 @@ export function flat(schema: Schema): ToolParameters {
 
 const maxNested = 8
 
-/** A schema and those that hold beside it or in its place; references are followed within `whole`. */
+/** Returns a schema, and those beside it or in its place; references are followed within `whole`. */
 export function partsOf(part: Part, whole?: Schema, levels = maxNested): Part[] {
   if (levels < 0) return []
   const { $ref, anyOf, oneOf, allOf, then, else: otherwise, dependentSchemas } = part.schema
@@ -55,11 +55,11 @@ export function partsOf(part: Part, whole?: Schema, levels = maxNested): Part[] 
 
 interface Said {
   firm: unknown[]
-  /** By their text, so that each is there once. */
+  /** The alternatives by their text, so that each is listed once. */
   others: Map<string, unknown>
 }
 
-/** Of each property what the firm parts say, the outer ones first; else all that the alternatives say. */
+/** Merges each property: the firm parts, the outer ones first; without those, all alternatives. */
 function propertiesOf(all: readonly Part[]): Schema {
   const said = new Map<string, Said>()
   for (const { schema, isAlternative } of all) {

@@ -1,4 +1,4 @@
-/** JSON Schemas that others have written: plain data, in which nothing is sure to be as the standard says. */
+/** Foreign JSON Schemas: plain data that need not follow the standard. */
 import { valueAt } from '#platform/json-pointer.ts'
 
 export type Schema = Record<string, unknown>
@@ -32,15 +32,15 @@ export function mapValues(record: Schema, change: (value: unknown, name: string)
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]))
 }
 
-/** Changes every schema within a schema, then the schema itself; those that are nested too deeply become `{}`. */
+/** Changes every schema within a schema, then the schema itself; too deeply nested ones become `{}`. */
 export function mapSchemas(schema: Schema, change: (schema: Schema) => Schema, levels = maxDepth): Schema {
   return levels < 0 ? {} : change(mapInner(schema, inner => mapSchemas(inner, change, levels - 1)))
 }
 
-/** References may fan out: the schemas beyond this number become `{}`. */
+/** Max schemas: references can fan out, so further ones become `{}`. */
 const maxSchemas = 3000
 
-/** The schema with the targets of its references in their place. Of a circle, and of a missing target, the type at most is kept. */
+/** Returns the schema with targets for references. A circular or missing one leaves at most its type. */
 export function withoutReferences(whole: Schema): Schema {
   let room = maxSchemas
   const resolved = (schema: Schema, open: readonly string[], levels: number): Schema => {
@@ -57,15 +57,15 @@ export function withoutReferences(whole: Schema): Schema {
   return resolved(whole, [], maxDepth)
 }
 
-/** The number of values within a value, including itself, counted up to `most`. */
-export function sizeOf(value: unknown, most: number): number {
+/** Returns the number of values within a value, including itself, counted up to `max`. */
+export function sizeOf(value: unknown, max: number): number {
   const waiting = [value]
   let size = 0
-  while (waiting.length > 0 && size < most) {
+  while (waiting.length > 0 && size < max) {
     const next = waiting.pop()
     size += 1
     if (typeof next === 'object' && next !== null)
-      for (const inner of Object.values(next).slice(0, most)) waiting.push(inner)
+      for (const inner of Object.values(next).slice(0, max)) waiting.push(inner)
   }
   return size
 }

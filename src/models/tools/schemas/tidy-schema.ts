@@ -12,7 +12,7 @@ const isSchemaOrFlag: Test = value => isSchema(value) || isFlag(value)
 const isItems: Test = value => isSchemaOrFlag(value) || isFilledList(value)
 const isFilledList: Test = value => Array.isArray(value) && value.length > 0
 
-/** The values that keywords may have: a provider refuses the whole request for one other value in one tool. */
+/** Tests of the keywords' values: a provider refuses the whole request for one other value in one tool. */
 const valid = new Map<string, Test>([
   ...of(isText, 'description', 'title', 'pattern', 'format', '$ref', 'contentMediaType', 'contentEncoding'),
   ...of(isFlag, 'uniqueItems', 'deprecated', 'readOnly', 'writeOnly'),
@@ -25,7 +25,7 @@ const valid = new Map<string, Test>([
   ['items', isItems],
 ])
 
-/** They say nothing about a value, and some providers do not know them. */
+/** Keywords that do not restrict a value; some providers do not know them. */
 const leftOut = new Set(['$schema', '$id', 'id', '$anchor', '$comment', '$vocabulary', 'nullable'])
 
 const types = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
@@ -44,7 +44,7 @@ function of<Value>(value: Value, ...names: string[]): [string, Value][] {
   return names.map(name => [name, value])
 }
 
-/** The schema as draft 2020-12 has it: what is no valid keyword is left out, older spellings are replaced. */
+/** Returns the schema in draft 2020-12: invalid keywords are left out, older spellings are replaced. */
 export function tidied(schema: Schema): Schema {
   return mapSchemas(schema, tidy)
 }
@@ -72,18 +72,18 @@ function typesOf(type: unknown): { type?: string | string[] } {
 
 const combining = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 
-/** The keywords that hold lists and maps, whose entries may be invalid as well. */
+/** Cleans the keywords that hold lists and maps, whose entries can be invalid as well. */
 function lists(schema: Schema): Schema {
   return mapValues(schema, (value, keyword) => {
     if (keyword === 'required' && Array.isArray(value)) return [...new Set(value.filter(isText))]
     if (keyword === 'properties' && isSchema(value)) return described(value)
-    // Positional items, before draft 2020-12.
+    // A list of positional items, before draft 2020-12.
     if (keyword === 'items' && Array.isArray(value)) return { anyOf: value.map(orAnything) }
     return combining.has(keyword) && Array.isArray(value) ? value.map(orAnything) : value
   })
 }
 
-/** A property that must not be there is not described. */
+/** Removes forbidden properties, which need no description. */
 function described(properties: Schema): Schema {
   const entries = Object.entries(properties).filter(([, schema]) => schema !== false)
   return Object.fromEntries(entries.map(([name, schema]) => [name, orAnything(schema)]))
