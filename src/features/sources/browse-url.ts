@@ -25,14 +25,14 @@ export type ToMarkdown = (
 interface Dependencies {
   outbound: Outbound
   toMarkdown: ToMarkdown
-  /** Has a browser run the page's scripts. */
+  /** Runs the page's scripts in a browser. */
   render(url: string, signal: AbortSignal): Promise<{ url: string; html: string }>
   turn: ToolTurn | undefined
 }
 
-/** Lets a model read a public page, as text. */
+/** A tool that lets a model read a public page, as text. */
 export function browseUrl({ outbound, toMarkdown, render, turn }: Dependencies): Tool {
-  /** A page that can't be rendered is read as it was sent. */
+  /** Renders a page; one that cannot be rendered is read as it was sent. */
   async function rendered(url: string, signal: AbortSignal) {
     const page = await render(url, signal).catch(error => {
       if (error instanceof AppError) return undefined

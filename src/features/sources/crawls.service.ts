@@ -16,13 +16,13 @@ import type { CrawlBounds, CrawlConfig, NewCrawl, Source } from './sources.schem
 import { storableName } from './storable-name.ts'
 
 interface Dependencies extends ChangeContext<SourceEvents> {
-  /** Throws the reason if the agent's documents can't be embedded, such as MODEL_NOT_CONFIGURED. */
+  /** Throws the reason if the agent's documents cannot be embedded, such as MODEL_NOT_CONFIGURED. */
   requireEmbedding(agentId: string): Promise<unknown>
   outbound: Pick<Outbound, 'requirePermitted'>
   bounds: CrawlBounds
 }
 
-/** The default bounds of a crawl, as far as the operator allows. */
+/** The default bounds of a crawl, within the operator's limits. */
 const usual: CrawlBounds = { maxPages: 50, maxDepth: 3 }
 
 export function createCrawlsService({
@@ -36,7 +36,7 @@ export function createCrawlsService({
   return {
     bounds,
 
-    /** Creates a source for a website; a job crawls it. Throws if something is wrong with the request or the settings. */
+    /** Creates a source for a website; a job crawls it. Throws if the request or the settings are invalid. */
     async create(agent: AgentHandle, crawl: NewCrawl): Promise<Source & { config: CrawlConfig }> {
       const now = timestamp(clock)
       const config = configOf(crawl, bounds, now)
@@ -55,7 +55,7 @@ export function createCrawlsService({
       return source
     },
 
-    /** Has all pages visited again; each stays searchable as it was until it has changed. */
+    /** Starts a new visit of all pages; each stays searchable until it has changed. */
     async repeat(agent: AgentHandle, id: string): Promise<Source> {
       await requireEmbedding(agent.agentId)
       return await transact(agent, async (transaction, outbox) => {

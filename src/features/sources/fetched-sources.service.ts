@@ -17,24 +17,24 @@ import type { ApiConfig, DatabaseConfig, Source } from './sources.schema.ts'
 import { storableName } from './storable-name.ts'
 
 interface Dependencies extends ChangeContext<SourceEvents> {
-  /** Throws the reason if the agent's documents can't be embedded, such as MODEL_NOT_CONFIGURED. */
+  /** Throws the reason if the agent's documents cannot be embedded, such as MODEL_NOT_CONFIGURED. */
   requireEmbedding(agentId: string): Promise<unknown>
   select: SelectRows
   outbound: Pick<Outbound, 'requirePermitted'>
   agentSecrets: AgentSecrets
 }
 
-/** Sources whose content is fetched from the agent's own database or from a URL, at once and at each refresh. */
-export function createFetchedSourcesService(needs: Dependencies) {
-  const { transact, select, outbound, agentSecrets, clock, ids } = needs
+/** Sources with content from the agent's own database or a URL, fetched at once and at each refresh. */
+export function createFetchedSourcesService(dependencies: Dependencies) {
+  const { transact, select, outbound, agentSecrets, clock, ids } = dependencies
 
   async function requireQuery(agent: AgentHandle, query: string, signal: AbortSignal): Promise<void> {
-    // One row is enough to know that the statement may run; the job reads them all.
+    // One row is enough to check the statement; the job reads all rows.
     await select(agent, { query, maxRows: 1 }, signal).catch(error => {
       if (!(error instanceof AppError)) throw error
       if (error.code === 'VALIDATION_ERROR' || error.code === 'FORBIDDEN')
         throw invalid('query', issueOf(error))
-      // A failure while it runs may be temporary: the source will report it.
+      // A failure of execution might be temporary: the source will report it.
       if (error.code !== 'SQL_FAILED') throw error
     })
   }
@@ -65,17 +65,17 @@ export function createFetchedSourcesService(needs: Dependencies) {
   }
 
   return {
-    /** @throws VALIDATION_ERROR for what is no SELECT, or none that may be run here. */
+    /** @throws VALIDATION_ERROR if it is not an allowed SELECT. */
     async createDatabase(agent: AgentHandle, given: NewDatabase, signal: AbortSignal): Promise<Source> {
       const { query } = given
       const source = newSource('database', given.name, { query, ...chunkingOf(given) })
       await requireQuery(agent, query, signal)
-      await needs.requireEmbedding(agent.agentId)
+      await dependencies.requireEmbedding(agent.agentId)
       await store(agent, source, {})
       return source
     },
 
-    /** @throws VALIDATION_ERROR for what can't be sent, OUTBOUND_REFUSED for an address that may not be reached. */
+    /** @throws VALIDATION_ERROR for an invalid request, OUTBOUND_REFUSED for a blocked address. */
     async createApi(agent: AgentHandle, given: NewApi): Promise<Source> {
       const { headers = {} } = given
       const url = addressOf(given.url)
@@ -83,7 +83,7 @@ export function createFetchedSourcesService(needs: Dependencies) {
       const config = { url, headers: maskedHeaders(headers), ...chunkingOf(given) }
       const source = newSource('api', given.name, config)
       await outbound.requirePermitted(url, 'url')
-      await needs.requireEmbedding(agent.agentId)
+      await dependencies.requireEmbedding(agent.agentId)
       await store(agent, source, sealedPart(url, headers))
       return source
     },
@@ -95,7 +95,7 @@ export type FetchedSourcesService = ReturnType<typeof createFetchedSourcesServic
 function addressOf(text: string): string {
   const target = parseTarget(text)
   if (!target.ok) throw invalid('url', target.reason)
-  // A fragment is for readers of pages; no server sees it.
+  // A fragment is for readers of pages; it is not sent to the server.
   target.url.hash = ''
   return target.url.href
 }

@@ -40,5 +40,5 @@ export const newApiSchema = Type.Object(
 )
 export type NewApi = Static<typeof newApiSchema>
 
-/** The JSON body, as the documentation describes it; `fetching/new-fetched.ts` reads it. */
+/** The documented JSON body; `fetching/new-fetched.ts` reads it. */
 export const newFetchedSchema = Type.Union([newDatabaseSchema, newApiSchema])

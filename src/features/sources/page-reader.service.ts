@@ -6,11 +6,11 @@ import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 
 const worker = new URL('../../documents/parsing/html/page.worker.ts', import.meta.url)
 
-/** Turns the readable part of a web page into markdown; what is text, but no HTML, stays as it is. */
+/** Converts the readable part of a web page to markdown; text other than HTML stays unchanged. */
 export type PageReader = (page: FetchedPage, signal: AbortSignal) => Promise<PageMarkdown>
 
 /**
- * Reads strangers' pages in threads that can be killed. Throws OUTBOUND_FAILED if that was necessary, or if the page is not
+ * Reads foreign pages in threads that can be killed. Throws OUTBOUND_FAILED after that, or if the page is not
  * text.
  */
 export function createPageReader(workers: WorkerPool, timeoutMs: number = limits.pageMs): PageReader {

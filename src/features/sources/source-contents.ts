@@ -5,7 +5,7 @@ import { findDocument } from './crawl/crawl.repository.ts'
 import { findLiveSource } from './sources.repository.ts'
 import type { TextQuery } from './sources.schema.ts'
 
-/** The stored upload of a source. */
+/** Reads the stored upload of a source. */
 export async function readFile(agent: AgentHandle, id: string) {
   const { config, file_path } = await findSource(agent, id)
   if (file_path === undefined || !('file_name' in config))
@@ -15,7 +15,7 @@ export async function readFile(agent: AgentHandle, id: string) {
   return { name: config.file_name, size, read }
 }
 
-/** A part of the text that a source, or a page of a website, is searched by. */
+/** Reads a part of the searchable text of a source, or of a website's page. */
 export async function readSourceText(agent: AgentHandle, id: string, query: TextQuery) {
   const { url, start = 0, end = Number.MAX_SAFE_INTEGER } = query
   const { type } = await findSource(agent, id)

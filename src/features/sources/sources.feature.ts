@@ -28,7 +28,7 @@ interface Peers extends Pick<KnowledgeFeature, 'indexing' | 'changes' | 'embeddi
   renderPage: RenderPage
 }
 
-/** The material that agents answer from: uploads, websites, rows and addresses. */
+/** The sources of an agent's answers: uploads, websites, rows and addresses. */
 export function createSources(infrastructure: Infrastructure, peers: Peers): Feature {
   const { transact, outbound, agentSecrets, documentWorkers, clock, ids, configuration } = infrastructure
   const { indexing, changes, embeddingOf, sql, renderPage } = peers

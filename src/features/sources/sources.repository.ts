@@ -43,12 +43,12 @@ const columns = [
   'updated_at',
 ] as const
 
-/** All but those that were removed. */
+/** Selects sources that are not removed. */
 function selectSources(database: Database) {
   return database.selectFrom('sources').select(columns).where('removed_at', 'is', null)
 }
 
-/** Places in a list, which are read before the sources, whose configurations may be large. */
+/** Selects the places in a list, before the sources with their possibly large configurations. */
 function selectPlaces(database: Database) {
   const size = sql<number>`octet_length(name) + octet_length(config) + coalesce(octet_length(error), 0) + coalesce(octet_length(warnings), 0)`
   return database
@@ -80,7 +80,7 @@ export async function findSource(database: Database, id: string): Promise<Source
   return row === undefined ? undefined : toSource(row)
 }
 
-/** The newest uploaded source with this name. */
+/** Returns the newest uploaded source with this name. */
 export async function findNamedFile(database: Database, name: string): Promise<Source | undefined> {
   const row = await selectSources(database)
     .where('type', '=', 'file')
@@ -92,7 +92,7 @@ export async function findNamedFile(database: Database, name: string): Promise<S
   return row && toSource(row)
 }
 
-/** A source with how far its crawl has come. */
+/** Returns a source with the progress of its crawl. */
 export async function findLiveSource(database: Database, id: string): Promise<Source | undefined> {
   const source = await findSource(database, id)
   if (source?.status !== 'crawling') return source
@@ -105,7 +105,7 @@ function withPageCount(source: Source, counts: Map<string, number>): Source {
   return { ...source, config: { ...source.config, pageCount: counts.get(source.id) ?? 0 } }
 }
 
-/** @param secretSet names the secrets that belong to its configuration. */
+/** Inserts a source. @param secretSet names the secrets of its configuration. */
 export async function insertSource(
   database: Database,
   source: Source,
@@ -127,17 +127,14 @@ export interface SourceChanges {
   file_path?: string
   config?: Source['config']
   last_copy?: LastCopy
-  /**
-   * The embedding that its chunks are being given, or could not be given; cleared by each change of the status that does
-   * not name it.
-   */
+  /** The embedding being computed, or that failed. A status change that doesn't set it clears it. */
   new_embedding?: string
-  /** When it was hidden. */
+  /** The time when the source was hidden. */
   removed_at?: string
   updated_at?: string
 }
 
-/** False if there is no such source any more; removed ones stay as they are. */
+/** Returns false if the source does not exist; removed ones stay unchanged. */
 export async function updateSource(database: Database, id: string, changes: SourceChanges): Promise<boolean> {
   const { config, last_copy, ...columns } = changes
   const forgotten = changes.status === undefined ? {} : { new_embedding: null }
@@ -155,7 +152,7 @@ export async function updateSource(database: Database, id: string, changes: Sour
   return result.numUpdatedRows > 0n
 }
 
-/** Never backwards: on a website, more new pages may be discovered than were done meanwhile. */
+/** Raises the progress, never backwards: a website can yield more new pages than were done. */
 export async function raiseProgress(database: Database, id: string, progress: number): Promise<void> {
   await database
     .updateTable('sources')
@@ -169,7 +166,7 @@ export async function deleteSource(database: Database, id: string): Promise<void
   await database.deleteFrom('sources').where('id', '=', id).execute()
 }
 
-/** The external things of a source that is hidden but not deleted yet; undefined if there is no such source. */
+/** Returns the external resources of a hidden source before its deletion; undefined if there is none. */
 export async function findRemoved(
   database: Database,
   id: string,
@@ -182,7 +179,7 @@ export async function findRemoved(
     .executeTakeFirst()
 }
 
-/** Whether a source, removed or not, has this file. */
+/** Returns true if a source, removed or not, has this file. */
 export async function isNamedFile(database: Database, name: string): Promise<boolean> {
   const source = await database
     .selectFrom('sources')
@@ -220,7 +217,7 @@ function toSource(row: SourceRow): Source {
   return source
 }
 
-/** An unreadable configuration is shown as the defaults, without the name of a file, a query or an address. */
+/** Returns the configuration; an unreadable one becomes the defaults, without file, query or address. */
 function configOf({ type, config: text }: Pick<SourceRow, 'type' | 'config'>): Source['config'] {
   const config = parseJsonColumn<unknown>(text, undefined)
   if (type === 'crawl') return matches(crawlConfigSchema, config) ? config : unknownCrawl

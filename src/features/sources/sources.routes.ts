@@ -35,12 +35,12 @@ interface Dependencies {
   maxUploadBytes: number
 }
 
-export function registerSourceRoutes(app: App, needs: Dependencies): void {
-  registerSources(app, needs)
-  // In a scope of its own, so that all other routes refuse forms.
+export function registerSourceRoutes(app: App, dependencies: Dependencies): void {
+  registerSources(app, dependencies)
+  // Forms have a scope of their own, so that all other routes refuse them.
   void app.register((scope, _options, done) => {
     acceptForms(scope)
-    registerNew(scope, needs)
+    registerNew(scope, dependencies)
     done()
   })
 }
@@ -143,7 +143,7 @@ function reprocessed({ id, type, status }: Source, message: string) {
   return { id, type, status, message }
 }
 
-function registerNew(scope: App, needs: Dependencies): void {
+function registerNew(scope: App, dependencies: Dependencies): void {
   scope.route({
     method: 'POST',
     url: '/api/agents/:id/sources',
@@ -161,13 +161,13 @@ function registerNew(scope: App, needs: Dependencies): void {
     },
     handler: async (request, reply) => {
       const { agent } = request
-      if (request.isMultipart()) return reply.code(201).send(await upload(request, needs))
+      if (request.isMultipart()) return reply.code(201).send(await upload(request, dependencies))
       if (!isJson(request)) throw new AppError('UNSUPPORTED_MEDIA_TYPE', eitherType)
       const given = readNewFetched(request)
       const source =
         given.type === 'database'
-          ? await needs.fetched.createDatabase(agent, given, clientSignal(reply))
-          : await needs.fetched.createApi(agent, given)
+          ? await dependencies.fetched.createDatabase(agent, given, clientSignal(reply))
+          : await dependencies.fetched.createApi(agent, given)
       return reply.code(201).send(source)
     },
   })
@@ -188,8 +188,8 @@ function registerNew(scope: App, needs: Dependencies): void {
       if (!request.isMultipart())
         throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the file as multipart/form-data.')
       const { sourceId } = request.params
-      await needs.sources.find(request.agent, sourceId)
-      return await upload(request, needs, sourceId)
+      await dependencies.sources.find(request.agent, sourceId)
+      return await upload(request, dependencies, sourceId)
     },
   })
 }
@@ -201,7 +201,7 @@ function isJson({ headers }: FastifyRequest): boolean {
   return headers['content-type']?.toLowerCase().startsWith('application/json') ?? false
 }
 
-/** @param replaced the source that gets the file; without it, a new one does. */
+/** Stores an upload. @param replaced the source that gets the file; defaults to a new one. */
 async function upload(
   request: FastifyRequest,
   { sources, maxUploadBytes }: Dependencies,

@@ -6,10 +6,10 @@ import { maxTextLength } from '#features/knowledge/document-text.service.ts'
 import { filterBy, listParameters } from '#platform/http/lists/list-query.ts'
 
 /*
- * Source: something that an agent answers from, such as an uploaded file or a website. Document: the file, or one page of
- * the website. Chunk: a piece of a document's text, the unit that is found. Processing: parsing, chunking, embedding and
- * indexing, done by a job after the request was answered. Fetched source: one whose content comes from a query or a URL,
- * again with each refresh.
+ * Source: material for an agent's answers, such as an uploaded file or a website. Document: the file, or one
+ * page of the website. Chunk: a piece of a document's text, the unit of search. Processing: parsing,
+ * chunking, embedding and indexing, done by a job after the response. Fetched source: one whose content comes
+ * from a query or a URL, again at each refresh.
  */
 
 export const sourceTypes = ['file', 'crawl', 'database', 'api'] as const
@@ -24,7 +24,7 @@ const chunkingFields = {
   method: Type.Enum([...chunkingMethods]),
 }
 
-/** How a file was chunked, and its name. */
+/** The chunking of a file, and its name. */
 export const fileConfigSchema = Type.Object({
   ...chunkingFields,
   file_name: Type.String({ description: 'Original name of the uploaded file.' }),
@@ -139,7 +139,7 @@ export const textQuery = Type.Object({
 export type TextQuery = Static<typeof textQuery>
 export type SourceText = DocumentText
 
-/** How a new source is to be chunked; that an overlap fits its size is checked by `chunking-form.ts`. */
+/** The chunking of a new source; `chunking-form.ts` checks that the overlap fits the size. */
 export const chunkingWishes = {
   chunk_size: Type.Optional(
     Type.Integer({
@@ -159,7 +159,7 @@ export const chunkingWishes = {
   ),
 }
 
-/** The form of an upload, as the documentation describes it; `sources.service.ts` reads it. */
+/** The documented form of an upload; `sources.service.ts` reads it. */
 const uploadFields = {
   type: Type.Optional(Type.Enum(['file'])),
   name: Type.Optional(Type.String({ maxLength: 300 })),
@@ -177,7 +177,7 @@ export const uploadForm = Type.Object({
 })
 export const replacementForm = Type.Object(uploadFields)
 
-/** Greatest number and length of patterns, so that they cost no more than a page does. */
+/** Max number and length of patterns, so that they cost no more than a page does. */
 const patterns = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 50 })
 
 export interface CrawlBounds {
@@ -185,7 +185,7 @@ export interface CrawlBounds {
   maxDepth: number
 }
 
-/** @param bounds the greatest values of a request. */
+/** @param bounds the max values of a request. */
 export function newCrawlSchema({ maxPages, maxDepth }: CrawlBounds) {
   return Type.Object({
     url: Type.String({

@@ -10,13 +10,13 @@ import type { Source, SourceListQuery } from './sources.schema.ts'
 import { createUploads, processAnew } from './uploads.ts'
 
 interface Dependencies extends ChangeContext<SourceEvents> {
-  /** Throws the reason if the agent's documents can't be embedded, such as MODEL_NOT_CONFIGURED. */
+  /** Throws the reason if the agent's documents cannot be embedded, such as MODEL_NOT_CONFIGURED. */
   requireEmbedding(agentId: string): Promise<unknown>
   indexing: Pick<IndexingService, 'hide'>
 }
 
-export function createSourcesService(needs: Dependencies) {
-  const { transact, requireEmbedding, indexing, clock } = needs
+export function createSourcesService(dependencies: Dependencies) {
+  const { transact, requireEmbedding, indexing, clock } = dependencies
 
   async function find(agent: AgentHandle, id: string): Promise<Source> {
     const source = await findLiveSource(agent.db, id)
@@ -27,11 +27,11 @@ export function createSourcesService(needs: Dependencies) {
   return {
     find,
 
-    ...createUploads(needs),
+    ...createUploads(dependencies),
 
     list: (agent: AgentHandle, query: SourceListQuery) => listSources(agent.db, query),
 
-    /** Has the stored file read again, or the content fetched again; what was found before stays searchable until then. */
+    /** Starts another read of the stored file, or another fetch; earlier content stays searchable. */
     async refresh(agent: AgentHandle, id: string): Promise<Source> {
       const { type } = await find(agent, id)
       if (type === 'crawl') throw invalid('sourceId', 'is a website; use reindex to crawl it again')

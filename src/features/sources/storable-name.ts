@@ -1,4 +1,4 @@
-/** The name without control characters and halves of characters, which a database need not accept. */
+/** Returns the name without control characters and half characters, which a database can refuse. */
 export function storableName(name: string): string {
   return name
     .replace(/\p{Cc}/gu, '')

@@ -1,4 +1,4 @@
-/** Files that are uploaded, which become sources or replace the files of sources. */
+/** Uploaded files, which become sources or replace the files of sources. */
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Transaction } from 'kysely'
@@ -25,7 +25,7 @@ interface Dependencies extends ChangeContext<SourceEvents> {
   requireEmbedding(agentId: string): Promise<unknown>
 }
 
-/** A file that is being uploaded, under the id of the source that it will become. */
+/** A running upload, under the id of its future source. */
 export interface Upload extends UploadTarget {
   id: string
 }
@@ -34,7 +34,7 @@ const maxNameLength = 300
 
 export function createUploads({ transact, requireEmbedding, clock, ids }: Dependencies) {
   return {
-    /** Prepares to store an upload. Even if this process dies, no file is left behind without a source. */
+    /** Prepares to store an upload. Even if this process dies, no file stays without a source. */
     beginUpload(agent: AgentHandle): Upload {
       const id = ids.record()
       let isBegun = false
@@ -46,16 +46,17 @@ export function createUploads({ transact, requireEmbedding, clock, ids }: Depend
           await agent.files.write(id, content)
         },
         async discard() {
-          // If this fails, the job does it.
+          // If this fails, the job removes the file.
           if (isBegun) await agent.files.remove(id).catch(() => {})
         },
       }
     },
 
     /**
-     * Creates the source of a stored upload, or gives the file to the uploaded source `replaced`; a job processes it. With the
-     * form's field `replace`, the newest uploaded source of the same name gets the file, if there is one. Former passages
-     * are found until those of the new file are. Throws if something is wrong with the form or the settings.
+     * Creates the source of a stored upload, or adds the file to the uploaded source `replaced`; a job
+     * processes it. With the form's field `replace`, the newest uploaded source of the same name gets the
+     * file, if any. Former passages stay searchable until the new ones are. Throws if the form or the
+     * settings are invalid.
      */
     async create(agent: AgentHandle, upload: Upload, form: Form, replaced?: string): Promise<Source> {
       try {
@@ -87,7 +88,7 @@ interface SourceChange {
   clock: Clock
 }
 
-/** Has the file of a source read, or its content fetched, with these changes to it. */
+/** Starts a job that reads a source's file or fetches its content, with these changes. */
 export async function processAnew(
   { transaction, outbox, clock }: SourceChange,
   source: Source,
@@ -102,7 +103,7 @@ export async function processAnew(
   return { ...source, status }
 }
 
-/** The source keeps its chunking, and a name that is not its file's, unless the form has others. */
+/** Replaces the file. The source keeps its chunking and its own name, unless the form sets others. */
 async function replace(
   change: SourceChange,
   former: Source,

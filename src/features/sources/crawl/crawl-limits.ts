@@ -1,44 +1,44 @@
-/** Limits on what a website may cost. Sizes are bytes, times milliseconds. */
+/** Limits on the cost of a website. Sizes are bytes, times milliseconds. */
 export const crawlLimits = {
-  /** Requests to one host at a time, from all crawls together. */
+  /** Max concurrent requests to one host, from all crawls together. */
   requestsPerHost: 4,
-  /** Addresses of a crawl that are looked at at a time: as many as keep the threads busy while others are written down. */
+  /** Max concurrent visits of a crawl: enough to keep the threads busy while others are stored. */
   visits: 8,
-  /** How many visits may wait, after their end, for a slow one before them; and the bytes of their pages. */
+  /** Max finished visits that wait for a slow earlier one; and the bytes of their pages. */
   visitsAhead: 50,
   bytesAhead: 40 * 1024 * 1024,
-  /** New pages that are written at a time. */
+  /** Max new pages that are stored together. */
   pagesPerWrite: 4,
   pageBytes: 5 * 1024 * 1024,
-  /** For one request, from the question to the end of the body. */
+  /** Max time of one request, from its start to the end of the body. */
   requestMs: 20_000,
   redirects: 5,
-  /** Characters of an address; longer ones are not followed. */
+  /** Max characters of an address; longer ones are not followed. */
   addressLength: 2_000,
-  /** How many URLs one page or sitemap may bring, and their characters together: they pass through the main thread. */
+  /** Max URLs from one page or sitemap, and max total characters: they go through the main thread. */
   linksPerPage: 5_000,
   linkCharactersPerPage: 500_000,
   robotsBytes: 512 * 1024,
-  /** The longest wait that robots.txt and Retry-After may demand; a longer one ends the page. */
+  /** Max wait that robots.txt and Retry-After can demand; a longer one ends the page. */
   crawlDelayMs: 30_000,
   retryAfterMs: 30_000,
-  /** Pauses before a page that failed is requested again. */
+  /** Pauses before retries of a failed page. */
   retryPausesMs: [500, 2_000],
   sitemaps: 10,
   sitemapBytes: 10 * 1024 * 1024,
-  /** Until the text of a page that is still being read is given up. */
+  /** Max time to read a page's text. */
   readMs: 15_000,
-  /** Tasks of all crawls that read in threads, or are next: one more than there are threads, and than one agent may have. */
+  /** Max tasks of all crawls in the threads: one more than the threads, and than one agent can have. */
   threadTasks: 3,
   threadTasksPerAgent: 2,
-  /** Beside these as many write, of which one agent has one: writing makes room for more to be read. */
+  /** Max writing tasks per agent; `threadTasks` write beside reading, which makes room for more. */
   writesPerAgent: 1,
-  /** Failed pages that a source lists. */
+  /** Max failed pages that a source lists. */
   failuresShown: 100,
-  /** How long a crawl works until it lets other jobs go first. */
+  /** Max time that a crawl works before other jobs. */
   turnMs: 60_000,
-  /** A whole crawl, without the time in which nothing works on it; after that the rest of the site is left. */
+  /** Max time of a crawl, without idle time; after it, the rest of the site is left out. */
   crawlMs: (maxPages: number) => 60 * 60_000 + maxPages * 6_000,
-  /** URLs that are tried: dead links and files count as no page, and a site can invent them without end. */
+  /** Max URLs to try: dead links and files don't count as pages, and a site can invent any number. */
   addresses: (maxPages: number) => 100 + maxPages * 10,
 } as const

@@ -1,4 +1,4 @@
-/** The cost of a crawl so far, over all its turns: the limits apply to the whole, however often it was interrupted. */
+/** The cost of a crawl so far, over all turns: the limits apply to the total. */
 import { Type } from 'typebox'
 import type { Clock } from '#platform/clock.ts'
 import { matches } from '#platform/schema-check.ts'
@@ -6,10 +6,10 @@ import type { CrawlConfig } from '../sources.schema.ts'
 import { crawlLimits } from './crawl-limits.ts'
 
 export interface Spending {
-  /** Bytes of pages. */
+  /** The bytes of pages. */
   traffic: { bytes: number }
   isOver(): boolean
-  /** The configuration with a note of it, which no caller gets to see; to be stored when a turn is over. */
+  /** Returns the configuration with the hidden cost, to be stored at the end of a turn. */
   noted(): CrawlConfig
 }
 
@@ -17,7 +17,7 @@ const noteSchema = Type.Object({
   spent: Type.Object({ startedAt: Type.String(), milliseconds: Type.Number(), bytes: Type.Number() }),
 })
 
-/** Time in which nothing works on it, because others have their turn or the service is down, does not count. */
+/** Measures the cost. Idle time, during turns of others or while the service is down, does not count. */
 export function spendingOf(config: CrawlConfig, clock: Clock): Spending {
   const { startedAt, maxPages } = config
   const isNoted = matches(noteSchema, config) && config.spent.startedAt === startedAt

@@ -15,46 +15,46 @@ import type { HostGates } from './site/host-gates.ts'
 import type { SitemapPages, SiteRules } from './site/site-rules.ts'
 import type { UrlPatterns } from './site/url-patterns.ts'
 
-/** Everything that a crawl of one source works with. */
+/** Everything that a crawl of one source needs. */
 export interface Site {
   db: Kysely<AgentTables>
   sourceId: string
   startUrl: string
   patterns: UrlPatterns
   rules: SiteRules
-  /** Names the embedding in use: pages with chunks of another one must be read, even if unchanged. */
+  /** The name of the current embedding: pages with chunks of another are read, even if unchanged. */
   embedding: string
-  /** How pages are chunked. */
+  /** The chunking of pages. */
   chunking: ChunkingOptions
   /**
-   * Whether the thread that reads a page also chunks it and makes its built-in vectors: worthwhile if most pages are new.
+   * True if the reading thread also chunks a page and makes its built-in vectors: worthwhile for new pages.
    */
   cutsPages: boolean
   outbound: Outbound
-  /** Which pages a browser has to render, and how. */
+  /** The choice of pages that a browser renders. */
   render: CrawlConfig['render']
   renderPage(url: string, signal: AbortSignal): Promise<WrittenPage>
   threads: CrawlThreads
   gates: HostGates
-  /** What is at addresses that pages of this run name as their own. */
+  /** Visits of the addresses that pages of this run name as their own. */
   namedAddresses: LRUCache<string, Promise<Visit>>
-  /** What pages of this run have in common so far. */
+  /** Blocks that pages of this run have in common so far. */
   repeats: Repeats
-  /** The yield of this run's pages so far. */
+  /** The traffic of this run's pages so far. */
   traffic: { bytes: number }
 }
 
 export type Visit =
-  /** Another address has led to this page before. */
+  /** Another address led to this page before. */
   | { kind: 'same' }
-  /** Its server says that it has not changed. */
+  /** The server reports that the page has not changed. */
   | { kind: 'unchanged'; stored: StoredPage }
   | VisitedPage
   | NoPage
 
 export interface VisitedPage {
   kind: 'page'
-  /** Its address. */
+  /** The page's address. */
   url: string
   fetched: FetchedPage
   read: ReadPage
@@ -65,7 +65,7 @@ export interface Settling extends Site {
   maxDepth: number
   signal: AbortSignal
   index: PageIndexer
-  /** Further addresses that the start page leads to; undefined where the site's sitemap is not wanted. */
+  /** Returns further addresses from the sitemap of the start page; undefined if the sitemap is not used. */
   sitemapPages(): Promise<SitemapPages | undefined>
 }
 
@@ -79,9 +79,9 @@ export interface Settled {
   state: QueueState
   reason?: string
   document?: string
-  /** To be stored with it. */
+  /** The page to store with the address. */
   page?: StoredPage
-  /** Where its chunks were made. */
+  /** The text of the page's chunks. */
   text?: StoredText
   links: readonly string[]
 }

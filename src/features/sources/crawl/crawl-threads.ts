@@ -14,32 +14,32 @@ import type { AddPages, DraftPage } from './write-page.worker.ts'
 const reader = new URL('./crawl.worker.ts', import.meta.url)
 const writer = new URL('./write-page.worker.ts', import.meta.url)
 
-/** All work on what strangers wrote, in threads that can be killed. */
+/** Runs all work on foreign content, in threads that can be killed. */
 export interface CrawlThreads {
-  /** Starts the threads, which takes a while, while robots.txt and sitemaps are being fetched. */
+  /** Starts the threads, which takes a while, during the requests for robots.txt and sitemaps. */
   prepare(signal: AbortSignal): void
-  /** Moves the body into the thread. Undefined for a page that is not text, or takes too much time or memory to read. */
+  /** Moves the body into the thread. Undefined for non-text, or above the limits of time or memory. */
   readPage(page: RawPage, signal: AbortSignal): Promise<ReadPage | undefined>
-  /** Which of the addresses may be read. */
+  /** Returns for each address if robots.txt allows it. */
   allowed(rules: RobotsRules, urls: readonly string[], signal: AbortSignal): Promise<boolean[]>
-  /** Which of the addresses the patterns let through. */
+  /** Returns for each address if the patterns match it. */
   wanted(patterns: UrlPatterns, urls: readonly string[], signal: AbortSignal): Promise<boolean[]>
   advice(argument: { rules: RobotsText; startUrl: string }, signal: AbortSignal): Promise<RobotsAdvice>
-  /** Undefined for one that takes too much time or memory to read. */
+  /** Reads a sitemap; undefined above the limits of time or memory. */
   readSitemap(sitemap: RawSitemap, signal: AbortSignal): Promise<Sitemap | undefined>
-  /** Pages that are to be cut again; none if that takes too much time or memory. */
+  /** Returns the pages to chunk again; none above the limits of time or memory. */
   comparePages(pages: readonly ComparedPage[], signal: AbortSignal): Promise<Omit<ComparedPage, 'marks'>[]>
-  /** Whether the page could be cut and stored: not if that takes too much time or memory. */
+  /** Chunks and stores a page; returns false above the limits of time or memory. */
   draftPage(page: DraftPage, signal: AbortSignal): Promise<boolean>
-  /** Gives the number of chunks of each page; undefined if that takes too much time or memory. */
+  /** Returns the number of chunks of each page; undefined above the limits of time or memory. */
   addPages(pages: AddPages, signal: AbortSignal): Promise<number[] | undefined>
 }
 
-/** The threads as each agent's crawls use them. Agents take turns, so that none waits for all pages of another. */
+/** The threads of each agent's crawls. Agents take turns, so that none waits for all pages of another. */
 export function createCrawlThreads(workers: WorkerPool): (agentId: string) => CrawlThreads {
   const { threadTasks, threadTasksPerAgent, writesPerAgent } = crawlLimits
   const reading = createFairSlots(threadTasks, threadTasksPerAgent)
-  // Writing makes room for more to be read, and so does not wait behind reading.
+  // Writing makes room for more to read, so it does not wait for reading.
   const writing = createFairSlots(threadTasks, writesPerAgent)
   return agentId => threadsOf(agentId, { workers, reading, writing })
 }
@@ -57,7 +57,7 @@ function threadsOf(
     return await workers.run<Result>({ file: reader, ...task, ...limits }).finally(release)
   }
 
-  /** The same, with what is to be taken for the answer where a text is too much for its reader, or for the thread. */
+  /** Runs the work; returns the fallback if a text is too much for its reader, or for the thread. */
   async function runOr<Result>(
     name: string,
     argument: unknown,
@@ -84,7 +84,7 @@ function threadsOf(
       const task = { file: writer, name, argument, signal, timeoutMs: crawlLimits.readMs }
       return await workers.run<Result>(task)
     } catch (error) {
-      // Its other errors are those of the database.
+      // Other errors come from the database.
       if (error instanceof WorkerTimeout || error instanceof WorkerCrashed) return otherwise
       throw error
     } finally {
@@ -94,7 +94,7 @@ function threadsOf(
 
   return {
     prepare(signal) {
-      // Its outcome shows in the pages.
+      // Its outcome shows later, in the pages.
       for (let thread = 0; thread < crawlLimits.threadTasksPerAgent; thread += 1)
         runOr<void>('prepareThread', undefined, signal, undefined).catch(() => {})
     },

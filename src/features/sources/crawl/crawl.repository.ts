@@ -7,17 +7,17 @@ import { crawlLimits } from './crawl-limits.ts'
 import type { ComparedPage } from './page/page-blocks.ts'
 
 /**
- * State of an address in the queue. `waiting`: not looked at yet; `changed`, `unchanged`: a page that is new or has another
- * content than before, or the same; `kept`: a page that could not be read this time, whose last good copy stays; `same`:
- * another address led to its page before; `skipped`, `gone`, `failed`: no page; `sitemap`: no page either, but it leads
- * to some. What is no page but leads on has a document, too.
+ * The state of an address in the queue. `waiting`: not visited yet; `changed`, `unchanged`: a page with new
+ * content, or the same as before; `kept`: a page that could not be read this time, whose last good copy
+ * stays; `same`: another address led to its page before; `skipped`, `gone`, `failed`: no page; `sitemap`: no
+ * page either, but with links to pages. Addresses without a page but with links have a document, too.
  */
 export type QueueState = PageState | 'waiting' | 'same' | 'skipped' | 'gone' | 'failed' | 'sitemap'
 export type PageState = 'changed' | 'unchanged' | 'kept'
 
-/** Those that are pages of the source. */
+/** States of the source's pages. */
 const pageStates: QueueState[] = ['changed', 'unchanged', 'kept']
-/** Those that a source reports, with the reason. */
+/** States that a source reports, with the reason. */
 const reportedStates: QueueState[] = ['kept', 'skipped', 'gone', 'failed']
 
 export type QueuedUrl = Pick<AgentTables['crawl_queue'], 'position' | 'url' | 'depth'>
@@ -33,15 +33,15 @@ export interface PageFailure {
 
 export type StoredText = Omit<AgentTables['crawl_texts'], 'source_id'>
 
-/** Stored instead of a hash for what is not a page and is kept for its links alone. */
+/** Stored in place of a hash for a document that is only stored for its links. */
 export const noContent = ''
 
-/** Names the chunks of a page by its URL, so that no page is there twice. */
+/** Returns the document's id, made of its URL, so that a page is stored only once. */
 export function documentOfPage(url: string): string {
   return createHash('sha256').update(url).digest('hex')
 }
 
-/** Begins a crawl: nothing is known but the start page. */
+/** Begins a crawl with only the start page in the queue. */
 export async function resetQueue(db: Database, sourceId: string, url: string): Promise<void> {
   await clearQueue(db, sourceId)
   await addToQueue(db, sourceId, [{ position: 0, url, depth: 0 }])
@@ -51,7 +51,7 @@ export async function clearQueue(db: Database, sourceId: string): Promise<void> 
   await db.deleteFrom('crawl_queue').where('source_id', '=', sourceId).execute()
 }
 
-/** Rows that one statement inserts; engines limit the number of its values. */
+/** Max rows of one INSERT; engines limit the number of its values. */
 const rowsPerInsert = 500
 
 export interface NewEntry extends QueuedUrl {
@@ -60,7 +60,7 @@ export interface NewEntry extends QueuedUrl {
   document?: string
 }
 
-/** URLs that are already in the queue are left as they are. */
+/** Adds URLs; those in the queue stay unchanged. */
 export async function addToQueue(db: Database, sourceId: string, added: readonly NewEntry[]): Promise<void> {
   const rows = added.map(({ state = 'waiting', reason = null, document = null, ...entry }) => ({
     ...entry,
@@ -103,14 +103,14 @@ export async function settleInQueue(
 }
 
 export interface QueueCounts {
-  /** Addresses in all, and the position after the last one. */
+  /** The number of addresses, and the position after the last one. */
   known: number
   next: number
   waiting: number
   pages: number
   changed: number
   unchanged: number
-  /** Addresses that became no page and are reported. */
+  /** The number of reported addresses without a page. */
   reported: number
 }
 
@@ -132,7 +132,7 @@ export async function countQueue(db: Database, sourceId: string): Promise<QueueC
   return counts
 }
 
-/** For each of these sources, the number of pages that its present crawl has found so far. */
+/** Returns the number of pages that the current crawl of each source has found so far. */
 export async function countPages(db: Database, sourceIds: readonly string[]): Promise<Map<string, number>> {
   if (sourceIds.length === 0) return new Map()
   const rows = await db
@@ -145,7 +145,7 @@ export async function countPages(db: Database, sourceIds: readonly string[]): Pr
   return new Map(rows.map(({ source_id, count }) => [source_id, Number(count)]))
 }
 
-/** URLs that became no page, or not a whole one of now, with the reason, in the order of the crawl. */
+/** Returns URLs without a complete current page, with the reason, in the order of the crawl. */
 export async function failuresOf(db: Database, sourceId: string): Promise<PageFailure[]> {
   const rows = await db
     .selectFrom('crawl_queue')
@@ -158,7 +158,7 @@ export async function failuresOf(db: Database, sourceId: string): Promise<PageFa
   return rows.map(({ url, reason }) => ({ url, reason: reason ?? '' }))
 }
 
-/** Those of these URLs that are not in the queue yet, in the same order. */
+/** Returns the URLs that are not in the queue yet, in the same order. */
 export async function unknownUrls(
   db: Database,
   sourceId: string,
@@ -177,7 +177,7 @@ export async function unknownUrls(
   return urls.filter(url => !known.has(url))
 }
 
-/** Why there is nothing to crawl; undefined while the start page waits, or if it was read. */
+/** Returns why there is nothing to crawl; undefined while the start page waits, or if it was read. */
 export async function startProblem(db: Database, sourceId: string): Promise<string | undefined> {
   const start = await db
     .selectFrom('crawl_queue')
@@ -189,7 +189,7 @@ export async function startProblem(db: Database, sourceId: string): Promise<stri
   return start.reason ?? start.state
 }
 
-/** Whether this crawl has found this page already, by whichever address. */
+/** Returns true if this crawl has already found this page, by any address. */
 export async function isFound(db: Database, sourceId: string, document: string): Promise<boolean> {
   const row = await db
     .selectFrom('crawl_queue')
@@ -255,7 +255,7 @@ export async function findText(
     .executeTakeFirst()
 }
 
-/** The texts of a source that are compared, in the order in which its crawl found them. */
+/** Returns the compared texts of a source, in the order in which its crawl found them. */
 export async function comparedPages(db: Database, sourceId: string): Promise<ComparedPage[]> {
   const found = await db
     .selectFrom('crawl_queue')
@@ -285,7 +285,7 @@ function compare(one: number, other: number): number {
   return one === other ? 0 : one - other
 }
 
-/** Deletes a page that has vanished, unless it is kept for its links. */
+/** Deletes a vanished page, unless it is stored for its links. */
 export async function deletePage(db: Database, sourceId: string, document: string): Promise<void> {
   await db
     .deleteFrom('crawl_texts')
@@ -300,7 +300,7 @@ export async function deletePage(db: Database, sourceId: string, document: strin
     .execute()
 }
 
-/** Those of the pages that this crawl has found, and of what else has led it on. */
+/** Selects the documents that this crawl has found: pages, and others with links. */
 function metDocuments(db: Database, sourceId: string) {
   return db
     .selectFrom('crawl_queue')
@@ -310,7 +310,7 @@ function metDocuments(db: Database, sourceId: string) {
     .$castTo<{ document: string }>()
 }
 
-/** Documents that have chunks, or a row, but that this crawl has not found. */
+/** Returns documents with chunks or a row that this crawl has not found. */
 export async function vanishedDocuments(db: Database, sourceId: string): Promise<string[]> {
   const met = metDocuments(db, sourceId)
   const found = met.where('state', 'in', pageStates)
@@ -333,7 +333,7 @@ export async function vanishedDocuments(db: Database, sourceId: string): Promise
 
 export interface CrawlTotals {
   chunks: number
-  /** SHA-256 of each page's content, by its address. */
+  /** The SHA-256 of each page's content, by its address. */
   pageHashes: Record<string, string>
 }
 
@@ -351,7 +351,7 @@ export async function totalsOf(db: Database, sourceId: string): Promise<CrawlTot
   }
 }
 
-/** The page of a crawled website that is shown under this address; undefined if there is none. */
+/** Returns the page of a crawled website under this address; undefined if there is none. */
 export async function findDocument(db: Database, sourceId: string, url: string): Promise<string | undefined> {
   const page = await db
     .selectFrom('crawl_pages')

@@ -1,4 +1,4 @@
-/** Runs in a thread of the worker pool, since strangers wrote the pages; the other side is `crawl-threads.ts`. */
+/** Runs in a thread of the worker pool because pages are foreign; called by `crawl-threads.ts`. */
 import { createHash } from 'node:crypto'
 import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
 import { isEmptyShell } from '#documents/parsing/html/empty-shell.ts'
@@ -23,25 +23,25 @@ export interface RawPage {
   contentType: string
   /** The header X-Robots-Tag, or an empty text. */
   robotsTag: string
-  /** Where it was read. */
+  /** The page's address. */
   url: string
   patterns: UrlPatterns
   chunking: ChunkingOptions
-  /** Whether its chunks are wanted, too. */
+  /** True if the chunks are returned, too. */
   isCut: boolean
-  /** Marks of blocks that other pages hold already. */
+  /** Marks of blocks that other pages also contain. */
   repeated: string
 }
 
-/** A page as a source keeps it. */
+/** A page in its stored form. */
 export interface PageText {
   /** See `page/page-content.ts`. */
   content: Uint8Array
-  /** How many chunks that is; undefined for a page that has not been cut. */
+  /** The number of chunks; undefined for a page that is not chunked yet. */
   chunks: number | undefined
-  /** SHA-256 of its title and text, in hex. */
+  /** The SHA-256 of title and text, in hex. */
   hash: string
-  /** A digit for each of its blocks: 1 if it is left out of the chunks. */
+  /** A digit for each block: 1 if it is left out of the chunks. */
   leftOut: string
 }
 
@@ -50,13 +50,13 @@ export interface ReadPage extends PageText {
   whole: Uint8Array
   /** See `page/page-blocks.ts`. */
   marks: string
-  /** On the same origin and within the patterns, in the order of the document. */
+  /** Links on the same origin and within the patterns, in the order of the document. */
   links: string[]
   canonical: string | undefined
   noFollow: boolean
-  /** Scripts would write what it is about. */
+  /** True if the content is missing because scripts write it. */
   isShell: boolean
-  /** Why it counts for its links alone; undefined for what is indexed. */
+  /** The reason why only the links count; undefined for an indexed page. */
   omitted: string | undefined
 }
 
@@ -77,7 +77,7 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
   if (noIndex) return omittedPage(outline, 'It asks not to be indexed.')
   const { readablePart } = await import('#documents/parsing/html/html-page.ts')
   const { title, markdown } = readablePart(document, url)
-  // Making links absolute could inflate a page to many times its size.
+  // Absolute links could inflate a page to many times its size.
   const text = markdown.slice(0, crawlLimits.pageBytes)
   if (text.trim() === '')
     return omittedPage(outline, 'It holds no text: what scripts would write is not read.')
@@ -106,7 +106,7 @@ function omittedPage(
   return { ...outline, omitted, ...noText, chunks: undefined }
 }
 
-/** Loads what the pages of a crawl take, while nothing of them has come yet. */
+/** Loads the modules of a crawl before its first page arrives. */
 export async function prepareThread(): Promise<void> {
   await Promise.all([import('#documents/parsing/html/html-page.ts'), import('./write-page.worker.ts')])
 }
@@ -124,12 +124,12 @@ export function comparePages(pages: readonly ComparedPage[]): Omit<ComparedPage,
   return changesByComparison(pages)
 }
 
-/** Which of these addresses the patterns let through. */
+/** Returns for each address if the patterns match it. */
 export function matchPatterns(argument: { patterns: UrlPatterns; urls: readonly string[] }): boolean[] {
   return argument.urls.map(compilePatterns(argument.patterns))
 }
 
-/** As far as it is about the site of its start page. */
+/** Reads a robots.txt as far as it concerns the site of the start page. */
 export async function readAdvice(argument: { rules: RobotsText; startUrl: string }): Promise<RobotsAdvice> {
   const { adviceOfRobots } = await import('./site/robots.ts')
   const { crawlDelay, sitemaps } = adviceOfRobots(argument.rules)
@@ -142,7 +142,7 @@ export interface RawSitemap {
   patterns: UrlPatterns
 }
 
-/** The pages that it names on the site and within the patterns, and other sitemaps of the site. */
+/** Returns a sitemap's pages on the site and within the patterns, and other sitemaps of the site. */
 export async function readSitemap({ body, startUrl, patterns }: RawSitemap): Promise<Sitemap> {
   const sitemap = await import('./site/sitemap.ts')
   const { pages, sitemaps, problem } = sitemap.readSitemap(sitemap.sitemapText(body))
@@ -156,7 +156,7 @@ export async function readSitemap({ body, startUrl, patterns }: RawSitemap): Pro
   }
 }
 
-/** Those that are read at most; many sites name one twice. */
+/** Returns the first sitemaps up to the limit; many sites name one twice. */
 function firstSitemaps(addresses: readonly string[], startUrl: string): string[] {
   return [...new Set(onSite(addresses, startUrl))].slice(0, crawlLimits.sitemaps)
 }

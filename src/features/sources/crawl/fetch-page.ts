@@ -1,4 +1,4 @@
-/** Fetches one page: follows redirects within the site, retries a few times, and reads no more than is needed to decide. */
+/** Fetches one page: follows redirects within the site, retries, and reads no more than it needs. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AppError } from '#platform/errors.ts'
 import type { Cookies } from '#platform/outbound/cookies.ts'
@@ -12,36 +12,36 @@ import { crawlLimits } from './crawl-limits.ts'
 import { linkUrl } from './page/page-url.ts'
 import type { HostGates } from './site/host-gates.ts'
 
-/** The outcome of a URL. `gone`: it is no page any more; `skipped`: it is not a page for us; `failed`: unknown. */
+/** The outcome of a URL. `gone`: no longer a page; `skipped`: not a page for us; `failed`: unknown. */
 export type Fetched = FetchedPage | { kind: 'unchanged'; url: string } | NoPage
 
 export interface NoPage {
   kind: 'skipped' | 'gone' | 'failed'
   reason: string
-  /** After redirects. */
+  /** The address after redirects. */
   url: string
-  /** Bytes that were read in vain. */
+  /** The number of bytes that were read without a page. */
   bytes?: number
 }
 
 export interface FetchedPage {
   kind: 'page'
-  /** After redirects. */
+  /** The address after redirects. */
   url: string
   body: Uint8Array<ArrayBuffer>
   contentType: string
   etag: string | null
   lastModified: string | null
   robotsTag: string
-  /** Why a browser may not have read all of it. */
+  /** The reason why a browser might not have read all of it. */
   unfinished?: string | undefined
 }
 
-/** A page as a browser has rendered it. */
+/** A page that a browser has rendered. */
 export interface WrittenPage {
   url: string
   html: string
-  /** What it still shows in the place of its content; null if it has that. */
+  /** A placeholder that it still shows; null if it has its content. */
   placeholder: string | null
 }
 
@@ -53,13 +53,13 @@ export interface Validators {
 interface Dependencies {
   fetch: typeof fetch
   gates: HostGates
-  /** Milliseconds between the starts of two requests. */
+  /** The min time between the starts of two requests (ms). */
   pauseMs: number
-  /** Milliseconds that one request may take. */
+  /** The max time of one request (ms). */
   requestMs: number
-  /** The record of an earlier visit to this URL, to find out whether it has changed. */
+  /** Returns the record of an earlier visit to this URL, to detect changes. */
   validatorsOf(url: string): Promise<Validators | undefined>
-  /** Why a redirect to this address is not followed; undefined if it is. */
+  /** Returns why a redirect to this address is not followed; undefined if it is. */
   objectionTo(url: string): Promise<string | undefined>
   signal: AbortSignal
 }
@@ -69,22 +69,22 @@ type Answered =
   | { kind: 'redirect'; location: string }
   | { kind: 'again'; reason: string; afterMs?: number }
 
-export async function fetchPage(url: string, needs: Dependencies): Promise<Fetched> {
+export async function fetchPage(url: string, dependencies: Dependencies): Promise<Fetched> {
   const cookies = createCookies()
   const visited = new Set([url])
   let address = url
   for (;;) {
-    const answer = await requestUntilAnswered(address, { ...needs, cookies })
+    const answer = await requestUntilAnswered(address, { ...dependencies, cookies })
     if (answer.kind !== 'redirect') return answer
     const target = linkUrl(answer.location, address)
     if (target === undefined)
       return { kind: 'skipped', url, reason: 'It redirects to an address that is no page.' }
-    // With other cookies an address may answer something else.
+    // With other cookies, an address might answer differently.
     const visit = [target, cookies.for(new URL(target))].join(' ').trimEnd()
     if (visited.has(visit)) return { kind: 'failed', url, reason: 'It redirects in a circle.' }
     if (visited.size > crawlLimits.redirects)
       return { kind: 'failed', url, reason: `It redirects more than ${crawlLimits.redirects} times.` }
-    const objection = await needs.objectionTo(target)
+    const objection = await dependencies.objectionTo(target)
     if (objection !== undefined) return { kind: 'skipped', url, reason: objection }
     visited.add(visit)
     address = target
@@ -93,42 +93,42 @@ export async function fetchPage(url: string, needs: Dependencies): Promise<Fetch
 
 type Settled = Exclude<Answered, { kind: 'again' }>
 
-type NeedsOfRequest = Dependencies & { cookies: Cookies }
+type RequestDependencies = Dependencies & { cookies: Cookies }
 
-async function requestUntilAnswered(url: string, needs: NeedsOfRequest): Promise<Settled> {
+async function requestUntilAnswered(url: string, dependencies: RequestDependencies): Promise<Settled> {
   const { origin } = new URL(url)
-  const wait = { pauseMs: needs.pauseMs, signal: needs.signal }
+  const wait = { pauseMs: dependencies.pauseMs, signal: dependencies.signal }
   for (let attempt = 0; ; attempt += 1) {
-    const answer = await needs.gates.pass(origin, wait, () => requestOnce(url, needs))
+    const answer = await dependencies.gates.pass(origin, wait, () => requestOnce(url, dependencies))
     if (answer.kind !== 'again') return answer
     const pause = crawlLimits.retryPausesMs[attempt]
     const wanted = answer.afterMs ?? 0
     if (pause === undefined || wanted > crawlLimits.retryAfterMs)
       return { kind: 'failed', url, reason: answer.reason }
-    if (wanted > 0) needs.gates.hold(origin, wanted)
-    else await delay(pause, undefined, { signal: needs.signal })
+    if (wanted > 0) dependencies.gates.hold(origin, wanted)
+    else await delay(pause, undefined, { signal: dependencies.signal })
   }
 }
 
-async function requestOnce(url: string, needs: NeedsOfRequest): Promise<Answered> {
-  const validators = await needs.validatorsOf(url)
-  const cookie = cookieHeader(needs.cookies, url)
-  const deadline = AbortSignal.timeout(needs.requestMs)
-  const signal = AbortSignal.any([needs.signal, deadline])
+async function requestOnce(url: string, dependencies: RequestDependencies): Promise<Answered> {
+  const validators = await dependencies.validatorsOf(url)
+  const cookie = cookieHeader(dependencies.cookies, url)
+  const deadline = AbortSignal.timeout(dependencies.requestMs)
+  const signal = AbortSignal.any([dependencies.signal, deadline])
   try {
-    const response = await needs.fetch(url, {
+    const response = await dependencies.fetch(url, {
       redirect: 'manual',
       signal,
       headers: { accept: 'text/html, application/xhtml+xml', ...conditions(validators), ...cookie },
     })
-    needs.cookies.keep(new URL(url), response.headers)
+    dependencies.cookies.keep(new URL(url), response.headers)
     const answer = await readAnswer(url, response)
     if (!response.bodyUsed) await response.body?.cancel().catch(() => undefined)
     return answer
   } catch (error) {
-    needs.signal.throwIfAborted()
+    dependencies.signal.throwIfAborted()
     if (deadline.aborted)
-      return { kind: 'failed', url, reason: `It did not arrive within ${needs.requestMs / 1000} s.` }
+      return { kind: 'failed', url, reason: `It did not arrive within ${dependencies.requestMs / 1000} s.` }
     const failure = toOutboundError(error, new URL(url).host)
     return isRefusal(failure)
       ? { kind: 'failed', url, reason: failure.message }

@@ -9,7 +9,7 @@ import type { CrawlThreads } from './crawl-threads.ts'
 interface Dependencies {
   run: SourceRun
   db: Kysely<AgentTables>
-  /** Names the crawl: a draft of another crawl must not be continued. */
+  /** The job of the crawl: a draft of another crawl must not be continued. */
   jobId: string
   model: EmbeddingModel
   signal: AbortSignal
@@ -18,16 +18,16 @@ interface Dependencies {
 }
 
 export interface PageIndexer {
-  /** To be called first in a transaction of this run: until it ends, no other run can begin. */
+  /** Must be called first in a transaction of this run: until its end, no other run can begin. */
   requireRun(transaction: Kysely<AgentTables>): Promise<void>
   /**
-   * Chunks, embeds and indexes a page, and then shows it instead of its former content. Returns the number of its chunks;
-   * undefined for a page that can't be chunked.
+   * Chunks, embeds and indexes a page, then replaces its former content. Returns the number of chunks;
+   * undefined for a page that cannot be chunked.
    */
   replace(page: IndexedPage): Promise<number | undefined>
   /**
-   * Indexes and shows pages that are new to the source and already chunked. Returns their numbers of chunks; undefined if
-   * that fails.
+   * Indexes and shows chunked pages that are new to the source. Returns their numbers of chunks; undefined
+   * after a failure.
    */
   add(pages: readonly IndexedPage[]): Promise<number[] | undefined>
 }
@@ -36,8 +36,8 @@ export interface IndexedPage extends PageText {
   document: string
 }
 
-export function createPageIndexer(needs: Dependencies): PageIndexer {
-  const { run, db, jobId, model, signal, threads, indexing } = needs
+export function createPageIndexer(dependencies: Dependencies): PageIndexer {
+  const { run, db, jobId, model, signal, threads, indexing } = dependencies
   return {
     requireRun: transaction => indexing.requireRun(transaction, run),
     async replace({ document, hash, content, chunks: cut, leftOut }) {

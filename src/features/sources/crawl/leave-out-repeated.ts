@@ -3,14 +3,14 @@ import { comparedPages, findPage, findText, storePage, storeText } from './crawl
 import type { Settling } from './crawl-state.ts'
 
 interface ComparisonBounds {
-  /** Milliseconds until it is the turn of others; one page is done at least. */
+  /** Max milliseconds before the turn of others; at least one page is done. */
   turnMs: number
   progressed(): Promise<void>
 }
 
 /**
- * Makes the passages of pages again that hold blocks of the site as a whole, or lack some that turned out to be none: when a
- * page was read, the others were not known yet. Returns false if the turn was over before all was done.
+ * Chunks pages again that contain blocks of the whole site, or lack blocks that turned out not to be: when a
+ * page was read, later ones were unknown. Returns false if the turn ended before all was done.
  */
 export async function leaveOutRepeated(
   site: Settling,
@@ -26,7 +26,7 @@ export async function leaveOutRepeated(
     const { content } = text
     const cut = { document, content, leftOut, hash: page.content_hash, chunks: undefined }
     const chunks = await index.replace(cut)
-    // It stays as it was, if that takes too much time or memory.
+    // Above the limits of time or memory, the page stays unchanged.
     if (chunks === undefined) continue
     await inTransaction(db, async transaction => {
       await index.requireRun(transaction)

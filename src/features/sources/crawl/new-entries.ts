@@ -1,17 +1,17 @@
-/** Entries that visits settled together add to the queue: exactly those that they would add one by one. */
+/** Computes the entries of visits that are settled together: exactly those of settling them one by one. */
 import type { NewEntry } from './crawl.repository.ts'
 import { countQueue, unknownUrls } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { ReadSitemap, Settled, Settling } from './crawl-state.ts'
 import { disallowed } from './crawl-state.ts'
 
-/** Where a visit led: addresses that are not in the queue yet. */
+/** The new links of a visit. */
 interface Links {
   depth: number
   urls: readonly string[]
 }
 
-/** The links that are new, as far as there is room for them. */
+/** Returns the new links, up to the limit. */
 export async function newEntries(
   site: Settling,
   settled: readonly Settled[],
@@ -46,7 +46,7 @@ async function newLinks(
   return met.map(({ depth, urls }) => ({ depth, urls: urls.filter(url => unknown.has(url)) }))
 }
 
-/** By robots.txt. Of those of one visit no more are looked at than there is room for. */
+/** Returns the allowed links by robots.txt. Reads at most as many of a visit as there is room for. */
 async function allowedAmong(
   { threads, rules, signal }: Settling,
   links: readonly Links[],
@@ -65,7 +65,7 @@ function asFarAsThereIsRoom(
   const added = new Map<string, Omit<NewEntry, 'position'>>()
   let reported = 0
   for (const { depth, urls } of links) {
-    // A barred address that is not even reported takes no room from the visits after this one, as if these were settled later.
+    // A barred address without a report takes no room from the later visits, as if they were settled later.
     for (const url of urls.filter(one => !added.has(one)).slice(0, room - added.size)) {
       if (allowed.has(url)) added.set(url, { url, depth })
       else if (reported < reportable) {

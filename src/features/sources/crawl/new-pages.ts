@@ -1,4 +1,4 @@
-/** Pages that are new to a source and whose chunks only have to be written: that is much cheaper for many at a time. */
+/** Finds pages that are new to a source and only need their chunks stored: much cheaper for many together. */
 import { chunksPerTask } from '#features/knowledge/indexing.service.ts'
 import { documentOfPage, findPage, isFound } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'
@@ -10,8 +10,8 @@ export interface NewPage extends IndexedPage, Visited {
 }
 
 /**
- * Those that the visits begin with, as many as are written at a time and bring no more links and chunks together than one
- * page may: up to the first visit that led to anything else.
+ * Returns the new pages at the beginning of the visits, up to the first visit with another result: at most
+ * one batch to store, with no more links and chunks together than one page can have.
  */
 export async function newPagesAmong(site: Site, visited: readonly Visited[]): Promise<NewPage[]> {
   const pages = new Map<string, NewPage>()

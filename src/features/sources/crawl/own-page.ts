@@ -4,9 +4,9 @@ import { isPartOf } from './page/page-blocks.ts'
 import { boundedTogether } from './page/page-url.ts'
 
 /**
- * The page at the canonical URL that a page names, if it may be read and holds all of this page's text; else the page under
- * its own URL. Many sites name the same page everywhere, by mistake. A page that is omitted keeps its own: it says nothing of
- * the other one, whose text, links and state stay as they are.
+ * Returns the page at the canonical URL of a page, if it is allowed and contains all of this page's text;
+ * else the page under its own URL. Many sites name the same page everywhere, by mistake. An omitted page
+ * keeps its own URL: it proves nothing about the other page, whose text, links and state stay unchanged.
  */
 export async function ownPage(
   site: Site,

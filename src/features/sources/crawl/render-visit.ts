@@ -4,7 +4,7 @@ import { crawlLimits } from './crawl-limits.ts'
 import type { Site } from './crawl-state.ts'
 import type { FetchedPage, NoPage, WrittenPage } from './fetch-page.ts'
 
-/** The page once its scripts have written it. Throws AppError. */
+/** Returns the page once its scripts have run. Throws AppError. */
 export type RenderPage = (
   agentId: string,
   url: string,
@@ -12,8 +12,8 @@ export type RenderPage = (
 ) => Promise<WrittenPage>
 
 /**
- * The page as its scripts write it, where the crawl wants that; undefined where the page stays as it was sent, as it also does
- * under `auto` if no browser can render it.
+ * Renders a page if the crawl requires it; undefined if the page stays as it was sent, also under `auto` if
+ * no browser can render it.
  */
 export async function renderVisit(
   site: Site,
@@ -35,7 +35,7 @@ export async function renderVisit(
     const contentType = 'text/html; charset=utf-8'
     const unfinished =
       page.placeholder === null ? undefined : `Within 10 s its scripts wrote ${page.placeholder}.`
-    // That what was sent has not changed says nothing about what its scripts write.
+    // Validators of the sent page are useless for the content that its scripts write.
     return { ...fetched, url: page.url, body, contentType, etag: null, lastModified: null, unfinished }
   } catch (error) {
     signal.throwIfAborted()

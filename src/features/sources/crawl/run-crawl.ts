@@ -1,4 +1,4 @@
-/** The crawl itself: breadth first, in the order of the queue, with a few pages under way at a time. */
+/** The crawl itself: breadth first, in the order of the queue, with several concurrent visits. */
 import type { QueuedUrl } from './crawl.repository.ts'
 import { countQueue, nextInQueue, startProblem } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'
@@ -7,24 +7,24 @@ import { settlePages } from './settle-pages.ts'
 import { visitPage } from './visit-page.ts'
 
 export type CrawlEnd =
-  /** `isWhole`: everything that the limits allow has been visited. */
+  /** `isWhole`: everything within the limits was visited. */
   | { kind: 'done'; isWhole: boolean }
-  /** There is more to do, but it is the turn of others. */
+  /** More addresses remain, but other jobs have their turn. */
   | { kind: 'turn over' }
   | { kind: 'no start'; reason: string }
 
 interface Bounds {
-  /** Whether the crawl has used up its time or its bytes. */
+  /** Returns true if the crawl has used up its time or its bytes. */
   isOver(): boolean
-  /** Milliseconds until it is the turn of others: what is under way is settled, and nothing more is begun. */
+  /** Max milliseconds before the turn of others: begun visits are settled, and no more are begun. */
   turnMs: number
-  /** Called when pages have been settled. */
+  /** Called after pages were settled. */
   progressed(): Promise<void>
 }
 
 /**
- * Works through the queue until it is empty or a limit is reached. Several pages are fetched at a time but settled in
- * order, so the pages found do not depend on which server answers first, nor on where a crash interrupted the crawl.
+ * Works through the queue until it is empty or a limit is reached. Several pages are fetched at a time but
+ * settled in order, so the result is independent of the servers' speed and of crashes of the crawl.
  */
 export async function runCrawl(site: Settling, { isOver, turnMs, progressed }: Bounds): Promise<CrawlEnd> {
   const turnEnd = performance.now() + turnMs
@@ -35,14 +35,14 @@ export async function runCrawl(site: Settling, { isOver, turnMs, progressed }: B
   try {
     for (;;) {
       signal.throwIfAborted()
-      // Read from the queue, since an earlier run may have found it out and died.
+      // Read from the queue because an earlier run might have found it and died.
       const reason = await startProblem(site.db, site.sourceId)
       if (reason !== undefined) return { kind: 'no start', reason }
       const entries = await nextEntries(site)
       const [first] = entries
       if (first === undefined) return { kind: 'done', isWhole: true }
       if (isOver()) return { kind: 'done', isWhole: false }
-      // At least once, so that every turn makes progress.
+      // Each turn visits at least once, to make progress.
       if (!hasBegun || performance.now() < turnEnd) beginNext(site, entries, underWay, signal)
       hasBegun = true
       if (!underWay.has(first.position)) return { kind: 'turn over' }
@@ -59,7 +59,7 @@ export async function runCrawl(site: Settling, { isOver, turnMs, progressed }: B
   }
 }
 
-/** Visits by the position of their URL, with their results once they have ended. */
+/** Visits by the position of their URL, with the results of those that have ended. */
 type UnderWay = Map<number, Begun>
 
 interface Begun {
@@ -68,16 +68,16 @@ interface Begun {
   visit?: Visit
 }
 
-/** Those that may be under way or wait for one before them: at most as many as there is room for. */
+/** Returns the next entries, including those in progress or waiting: at most as many as there is room for. */
 async function nextEntries({ db, sourceId, maxPages, rules }: Settling): Promise<QueuedUrl[]> {
   const { pages } = await countQueue(db, sourceId)
-  // Where each request waits for the one before, more of them would only make the end of a turn later.
+  // If requests wait for each other, more of them would only delay the end of a turn.
   const ahead = rules.pauseMs > 0 ? crawlLimits.requestsPerHost : crawlLimits.visitsAhead
   const room = Math.min(ahead, maxPages - pages)
   return room > 0 ? await nextInQueue(db, sourceId, room) : []
 }
 
-/** A few at a time, further and further ahead of one that takes its time. */
+/** Begins a few visits, up to the limit of pages that wait for a slow one. */
 function beginNext(
   site: Settling,
   entries: readonly QueuedUrl[],
@@ -95,18 +95,18 @@ function begin(ending: Promise<Visit>): Begun {
   const begun: Begun = { ending, hasEnded: false }
   ending.then(
     visit => Object.assign(begun, { visit, hasEnded: true }),
-    // Thrown when it is its turn.
+    // The error is thrown when the visit is settled.
     () => Object.assign(begun, { hasEnded: true }),
   )
   return begun
 }
 
-/** Of what was read: the body itself has gone to a thread. */
+/** Returns the bytes of the read content: the body itself was moved to a thread. */
 function bytesOf(visit: Visit | undefined): number {
   return visit?.kind === 'page' ? visit.read.content.length : 0
 }
 
-/** Until the first visit has ended, or half of the others, which makes room for more while some take their time. */
+/** Waits for the first visit, or for half of the others, which makes room for more during slow ones. */
 async function untilMoreCanBeDone({ position }: QueuedUrl, underWay: UnderWay): Promise<void> {
   const first = underWay.get(position)
   const others = [...underWay.values()].filter(begun => begun !== first && !begun.hasEnded)
@@ -125,7 +125,7 @@ function untilHalfHaveEnded(endings: readonly Promise<unknown>[]): Promise<void>
   })
 }
 
-/** The first visit, if it has ended, and those right after it that have ended as well. */
+/** Returns the first visit and its direct successors, as far as they have ended. */
 function visitedFirst(entries: readonly QueuedUrl[], underWay: UnderWay): Visited[] {
   const visited: Visited[] = []
   for (const entry of entries) {

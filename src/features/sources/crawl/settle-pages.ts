@@ -1,4 +1,4 @@
-/** Stores the results of visits: chunks, pages, their links. A crash in between does no harm. */
+/** Stores the results of visits: chunks, pages, their links. A crash in between is harmless. */
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import { raiseProgress } from '../sources.repository.ts'
 import type { QueuedUrl, StoredPage, StoredText } from './crawl.repository.ts'
@@ -21,7 +21,7 @@ import type { NewPage } from './new-pages.ts'
 import { newPagesAmong } from './new-pages.ts'
 import { boundedTogether } from './page/page-url.ts'
 
-/** Stores the findings of the first of these visits, which follow each other in the queue; returns how many those are. */
+/** Stores the results of the first of these consecutive visits; returns their number. */
 export async function settlePages(site: Settling, visited: readonly Visited[]): Promise<number> {
   const settled = await settledAmong(site, visited)
   const [start] = settled.filter(({ entry, document }) => entry.position === 0 && document !== undefined)
@@ -43,7 +43,7 @@ export async function settlePages(site: Settling, visited: readonly Visited[]): 
   return settled.length
 }
 
-/** New pages, which are most of a first crawl, are written together; any other result is settled by itself. */
+/** Settles visits. New pages, the majority of a first crawl, are stored together; others one by one. */
 async function settledAmong(site: Settling, visited: readonly Visited[]): Promise<Settled[]> {
   const pages = await newPagesAmong(site, visited)
   const added = pages.length > 0 ? await site.index.add(pages) : undefined
@@ -61,7 +61,7 @@ function settledNew({ embedding }: Settling, { entry, visit, document }: NewPage
   }
 }
 
-/** Until the crawl has ended. */
+/** The max progress before the end of the crawl. */
 const lastProgress = 0.99
 
 async function settledOf(site: Settling, { entry, visit }: Visited): Promise<Omit<Settled, 'entry'>> {
@@ -114,7 +114,7 @@ async function settledPage(
   return { state, document, page, links, ...text, ...remarkOn(visit) }
 }
 
-/** A page is a page also with a placeholder in it, but no one should take it for whole. */
+/** Returns a remark on a page with a placeholder, which counts as a page but is not complete. */
 function remarkOn({ fetched: { unfinished } }: VisitedPage): Pick<Settled, 'reason'> {
   return unfinished === undefined ? {} : { reason: `${unfinished} It is kept as it was then.` }
 }
@@ -145,7 +145,7 @@ function linksOf({ read: { noFollow, links } }: VisitedPage): string[] {
   return noFollow ? [] : links
 }
 
-/** A page that could not be read this time stays as it was, and its links still count. */
+/** Settles a page that could not be read this time: it stays unchanged, and its links still count. */
 async function keptOrFailed(
   { db, sourceId }: Settling,
   entry: QueuedUrl,
@@ -163,7 +163,7 @@ async function keptOrFailed(
   return { state: 'kept', reason: `${reason} Its last good copy is kept.`, document, links }
 }
 
-/** No page, but remembered for its links: when it is in trouble, it leads where it led. */
+/** Returns a document without a page, remembered for its links, which count during failures. */
 function leadingOn(page: Pick<StoredPage, 'url' | 'requested_url' | 'fetched_url' | 'links'>): StoredPage {
   const unknown = { etag: null, last_modified: null, content_hash: noContent, embedding: '', chunks: 0 }
   return { ...page, ...unknown, document: documentOfPage(page.url) }

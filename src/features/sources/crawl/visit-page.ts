@@ -59,7 +59,7 @@ async function visitAddress(
   return visited(site, rendered, await readFetched(site, entry, rendered, signal))
 }
 
-/** Of a page whose passages are still the ones that would be made of it. */
+/** Returns the validators of a page whose passages are still up to date. */
 async function validatorsOf({ db, sourceId, embedding }: Site, url: string): Promise<Validators | undefined> {
   const stored = await findPage(db, sourceId, { fetchedUrl: url })
   if (stored === undefined || stored.embedding !== embedding) return undefined
@@ -74,7 +74,7 @@ async function readFetched(
   signal: AbortSignal,
 ): Promise<ReadPage | undefined> {
   const raw = { body, contentType, robotsTag, url, patterns, chunking, isCut }
-  // The start page comes first, and so keeps what it has in common with others.
+  // The start page comes first, so it keeps the blocks that it shares with others.
   return await threads.readPage({ ...raw, repeated: position === 0 ? '' : repeats.soFar() }, signal)
 }
 

@@ -1,4 +1,4 @@
-/** Runs in a thread of the worker pool to write pages that were read; the other side is `crawl-threads.ts`. */
+/** Writes pages that were read, in a thread of the worker pool; called by `crawl-threads.ts`. */
 import { addPrepared, storeDraft } from '#features/knowledge/drafts.service.ts'
 import type { DraftTask, SourceRun } from '#features/knowledge/indexing.service.ts'
 import { chunksOfPage } from './page/page-chunks.ts'
@@ -7,7 +7,7 @@ import { unpack, unpackPage } from './page/page-content.ts'
 export interface DraftPage extends DraftTask {
   /** See `page/page-content.ts`. */
   content: Uint8Array
-  /** The blocks that are left out of a page that has not been cut; undefined where `content` is its chunks. */
+  /** Blocks to leave out of a page that is not chunked; undefined if `content` is its chunks. */
   leftOut: string | undefined
 }
 
@@ -22,7 +22,7 @@ export interface AddPages extends SourceRun {
   pages: { document: string; content: Uint8Array }[]
 }
 
-/** Adds pages to the source that are new to it and were cut when they were read; returns the number of chunks of each. */
+/** Adds new pages to the source that were chunked on reading; returns the number of chunks of each. */
 export async function addPages({ pages, ...run }: AddPages): Promise<number[]> {
   const documents = pages.map(({ document, content }) => ({ document, chunks: unpack(content) }))
   await addPrepared(run, documents)

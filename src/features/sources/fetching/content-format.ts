@@ -11,10 +11,10 @@ const formats: [types: RegExp, format: FetchedFormat][] = [
   [/^(?:text\/plain|(?:text|application)\/(?:xml|(?:x-)?yaml)|application\/[\w.-]+\+xml)$/, 'txt'],
 ]
 
-/** Types that say no more than that it is text, or nothing at all: the name in the URL may know better. */
+/** Types that only mean text, or nothing: the name in the URL can be more precise. */
 const vague = new Set(['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'])
 
-/** How an answer of this type is read; undefined for what holds no text that could be. */
+/** Returns the format of an answer of this type; undefined for a type without readable text. */
 export function formatOfContent(contentType: string, url: string): FetchedFormat | undefined {
   const type = bareType(contentType)
   const byType = formats.find(([types]) => types.test(type))?.[1]
@@ -24,7 +24,7 @@ export function formatOfContent(contentType: string, url: string): FetchedFormat
   return byName !== undefined && (isText || byType === undefined) ? byName : byType
 }
 
-/** In lower case, without its parameters; the first one of a server that names its type twice. */
+/** Returns the type in lower case, without parameters; the first if the server sends it twice. */
 export function bareType(contentType: string): string {
   return contentType.split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? ''
 }

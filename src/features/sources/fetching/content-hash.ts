@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Fetched } from './parse-fetched.ts'
 
-/** A few milliseconds of work, between which the event loop may do other things. */
+/** Takes a few milliseconds; then the event loop continues. */
 const bytesAtOnce = 1024 * 1024
 
-/** Identifies this content: SHA-256 in hex. */
+/** Returns the SHA-256 of the content in hex, as its id. */
 export async function contentHash({
   bytes,
   contentType,

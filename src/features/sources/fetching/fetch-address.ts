@@ -1,4 +1,4 @@
-/** The document at a URL: a GET through the outbound guard, retried a few times, and read only if it has changed. */
+/** Fetches the document at a URL: a GET through the outbound guard with retries, read only if changed. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '#platform/errors.ts'
 import type { Outbound, OutboundResponse } from '#platform/outbound/outbound.ts'
@@ -11,15 +11,15 @@ import type { Fetched } from './parse-fetched.ts'
 export type Answered =
   | { kind: 'content'; fetched: Fetched; validators: Validators }
   | { kind: 'unchanged' }
-  /** `reason` is a sentence for the person who gave the address. */
+  /** `reason` is a sentence for the author of the address. */
   | { kind: 'failed'; reason: string }
 
 interface Address {
   url: string
   headers: Record<string, string>
-  /** Names of headers that stay with the origin of the address. */
+  /** Names of headers that are only sent to the address's origin. */
   secretHeaders: readonly string[]
-  /** Of the content that is there; undefined to get it in any case. */
+  /** Validators of the current content; undefined to fetch it in any case. */
   known: Validators | undefined
 }
 
@@ -32,28 +32,28 @@ interface Dependencies {
 const accept =
   'application/json, text/csv, text/markdown, text/html;q=0.9, text/plain;q=0.9, application/pdf;q=0.8, */*;q=0.5'
 
-export async function fetchAddress(address: Address, needs: Dependencies): Promise<Answered> {
-  const answer = await requestUntilAnswered(address, needs)
+export async function fetchAddress(address: Address, dependencies: Dependencies): Promise<Answered> {
+  const answer = await requestUntilAnswered(address, dependencies)
   if (typeof answer === 'string') return { kind: 'failed', reason: answer }
   if (answer.status !== 304) return readAnswer(answer)
   if (address.known?.url === answer.url) return { kind: 'unchanged' }
-  // A copy that has not changed is something else than a new one.
+  // An unchanged copy is not a new one.
   return address.known === undefined
     ? { kind: 'failed', reason: 'The address answered that nothing has changed, without being asked that.' }
-    : await fetchAddress({ ...address, known: undefined }, needs)
+    : await fetchAddress({ ...address, known: undefined }, dependencies)
 }
 
-/** The last answer, or why there is none. */
+/** Returns the last answer, or the reason why there is none. */
 async function requestUntilAnswered(
   address: Address,
-  needs: Dependencies,
+  dependencies: Dependencies,
 ): Promise<OutboundResponse | string> {
   for (let attempt = 0; ; attempt += 1) {
-    const answer = await requestOnce(address, needs)
+    const answer = await requestOnce(address, dependencies)
     const pause = fetchLimits.retryPausesMs[attempt]
     const wanted = pause === undefined ? undefined : pauseBefore(answer, pause)
     if (wanted === undefined) return answer instanceof AppError ? answer.message : answer
-    await delay(wanted, undefined, { signal: needs.signal })
+    await delay(wanted, undefined, { signal: dependencies.signal })
   }
 }
 
@@ -76,7 +76,7 @@ async function requestOnce(
   }
 }
 
-/** So that none stands beside ours of the same name. */
+/** Lower-cases names, so that ours replace others of the same name. */
 function lowerCased(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
@@ -88,9 +88,9 @@ function conditions(known: Validators | undefined): Record<string, string> {
   }
 }
 
-/** Milliseconds until it makes sense to try again; undefined where it does not. */
+/** Returns the delay before a retry (ms); undefined if a retry makes no sense. */
 function pauseBefore(answer: OutboundResponse | AppError, pause: number): number | undefined {
-  // Connections that broke have a cause; answers that are too large or too slow would be so again.
+  // Broken connections have a cause; answers that are too large or too slow would be so again.
   if (answer instanceof AppError)
     return answer.code === 'OUTBOUND_FAILED' && answer.cause !== undefined ? pause : undefined
   if (answer.status !== 429 && answer.status < 500) return undefined

@@ -19,14 +19,14 @@ interface Work {
   context: JobContext<AgentHandle>
   source: Source & { config: FetchedConfig }
   content: Content
-  /** Identifies this content. */
+  /** The content's hash. */
   hash: string
   model: EmbeddingModel
 }
 
 /**
- * Chunks, embeds and indexes fetched content, and then shows it instead of the former content. Returns the number of
- * chunks, or why the content can't be read.
+ * Chunks, embeds and indexes fetched content, then replaces the former content. Returns the number of chunks,
+ * or the reason why the content is unreadable.
  */
 export function createContentIndexer({ ingest, indexing }: Dependencies) {
   return async ({ context, source, content, hash, model }: Work): Promise<number | string> => {

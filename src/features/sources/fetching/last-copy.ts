@@ -6,20 +6,20 @@ import type { AgentDatabase as Database } from '#storage/tables.ts'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
 
-/** Validators of an answer, to find out next time whether it is still valid. */
+/** The validators of an answer, to check it next time. */
 const validatorsSchema = Type.Object({
   etag: textOrNull,
   lastModified: textOrNull,
-  /** Where it came from, after redirects: they mean nothing for another address. */
+  /** The address after redirects: validators are meaningless for any other. */
   url: Type.String(),
 })
 export type Validators = Static<typeof validatorsSchema>
 
-/** Identifies the content that is visible; there only while that is known. */
+/** The id of the visible content; present only while known. */
 const lastCopySchema = Type.Object({
-  /** SHA-256 of what was fetched, in hex. */
+  /** The SHA-256 of the fetched bytes, in hex. */
   hash: Type.String(),
-  /** Null for what is no answer of a server. */
+  /** The validators; null if no server answered. */
   validators: Type.Union([validatorsSchema, Type.Null()]),
 })
 export type LastCopy = Static<typeof lastCopySchema>
@@ -40,7 +40,7 @@ export async function findFetchState(database: Database, sourceId: string): Prom
   return { lastCopy: matches(lastCopySchema, copy) ? copy : undefined, secretSet: row?.secret_set ?? null }
 }
 
-/** To be called before what is shown may change. */
+/** Must be called before the visible content can change. */
 export async function forgetLastCopy(database: Database, sourceId: string): Promise<void> {
   await database.updateTable('sources').set({ last_copy: null }).where('id', '=', sourceId).execute()
 }

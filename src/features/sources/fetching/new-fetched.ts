@@ -1,4 +1,4 @@
-/** Reads the JSON body that creates a source; it is checked by the schema of the type that it names. */
+/** Reads the JSON body that creates a source, and checks it by the schema of its type. */
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '#platform/errors.ts'
 import { requireBody } from '#platform/http/requests/body.ts'
@@ -10,7 +10,7 @@ const elsewhere = {
   crawl: 'is "crawl", which has a call of its own: POST sources/crawl',
 }
 
-/** @throws VALIDATION_ERROR */
+/** Reads the body. @throws VALIDATION_ERROR */
 export function readNewFetched(request: FastifyRequest): NewDatabase | NewApi {
   const { body } = request
   if (typeof body !== 'object' || body === null || Array.isArray(body))

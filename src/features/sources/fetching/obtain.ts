@@ -1,4 +1,4 @@
-/** Obtains the present content of a fetched source, wherever it comes from. */
+/** Obtains the current content of a fetched source of any type. */
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
@@ -12,13 +12,13 @@ import { openHeaders } from './source-headers.ts'
 
 export type Obtained =
   | { kind: 'content'; content: Content }
-  /** Since the last copy. */
+  /** Unchanged after the last copy. */
   | { kind: 'unchanged' }
   | { kind: 'failed'; reason: string }
 
 export interface Content {
   fetched: Fetched
-  /** Left by the server of an address, to find out next time whether it has changed. */
+  /** The server's validators, to detect changes next time. */
   validators: Validators | undefined
   /** Secrets that no passage may show. */
   secrets: string[]
@@ -27,7 +27,7 @@ export interface Content {
 interface Dependencies {
   select: SelectRows
   outbound: Pick<Outbound, 'fetch'>
-  /** Of an answer. */
+  /** The max size of an answer. */
   maxBytes: number
   agentSecrets: Pick<AgentSecrets, 'read'>
 }
@@ -39,15 +39,15 @@ interface Wanted {
   signal: AbortSignal
 }
 
-export function createObtain(needs: Dependencies) {
+export function createObtain(dependencies: Dependencies) {
   async function obtainAddress(config: ApiConfig, { agent, state, signal }: Wanted): Promise<Obtained> {
     const { url, headers } = config
-    const sealed = await needs.agentSecrets.read(agent.agentId, state.secretSet)
+    const sealed = await dependencies.agentSecrets.read(agent.agentId, state.secretSet)
     const opened = openHeaders(url, headers, sealed)
     if (opened === undefined) return { kind: 'failed', reason: otherAddress }
     const { secrets, ...sent } = opened
     const known = state.lastCopy?.validators ?? undefined
-    const { outbound, maxBytes } = needs
+    const { outbound, maxBytes } = dependencies
     const answer = await fetchAddress({ url, ...sent, known }, { outbound, maxBytes, signal })
     if (answer.kind !== 'content') return answer
     const { fetched, validators } = answer
@@ -57,7 +57,7 @@ export function createObtain(needs: Dependencies) {
   return async (wanted: Wanted): Promise<Obtained> => {
     const { agent, config, signal } = wanted
     if ('url' in config) return await obtainAddress(config, wanted)
-    const selected = await runQuery(needs.select, agent, config.query, signal)
+    const selected = await runQuery(dependencies.select, agent, config.query, signal)
     if (selected.kind === 'failed') return selected
     const { fetched } = selected
     return { kind: 'content', content: { fetched, validators: undefined, secrets: [] } }

@@ -7,24 +7,24 @@ import { parseDocument } from '#documents/parsing/parse-document.ts'
 import type { ParsedDocument } from '#documents/parsing/parsed-document.ts'
 import { documentOf, tooMuchText, UnreadableDocument } from '#documents/parsing/parsed-document.ts'
 
-/** The possible content of a fetched source: documents as they are uploaded, web pages, and rows of a query. */
+/** The formats of fetched content: documents like uploaded ones, web pages, and rows of a query. */
 export type FetchedFormat = DocumentFormat | 'html' | 'rows'
 
 export interface Fetched {
-  /** All of its buffer, which moves to the thread that reads it. */
+  /** The whole buffer, which moves to the reading thread. */
   bytes: Uint8Array<ArrayBuffer>
   format: FetchedFormat
-  /** From the server, with its character set. */
+  /** The server's type, with its character set. */
   contentType: string
-  /** Where it was read. */
+  /** The content's address. */
   url: string
 }
 
 const textFormats = new Set<FetchedFormat>(['txt', 'md', 'json', 'csv', 'html'])
 
 /**
- * The text of what was fetched. As `parseDocument`, it runs only in a thread that can be killed.
- * @param withoutSecrets takes out what no passage may show; applied to the source, so that no format can hide it in two pieces.
+ * Returns the text of fetched content. Like `parseDocument`, it runs only in a thread that can be killed.
+ * @param withoutSecrets removes secrets, from the source, so that no format can hide one in two pieces.
  */
 export async function parseFetched(
   fetched: Fetched,
@@ -47,7 +47,7 @@ function limited(document: ParsedDocument): ParsedDocument {
   return document
 }
 
-/** In UTF-8, from any character set of the server. */
+/** Converts the server's character set to UTF-8. */
 function recoded({ bytes, contentType }: Fetched, withoutSecrets: (text: string) => string): Uint8Array {
   const text = pageText(bytes, contentType)
   return text === undefined ? bytes : new TextEncoder().encode(withoutSecrets(text))

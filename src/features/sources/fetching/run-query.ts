@@ -1,4 +1,4 @@
-/** Reads the rows of a database source, in the same way as all SQL of people. */
+/** Reads the rows of a database source, in the same way as other SQL of people. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '#platform/errors.ts'
 import { SqlBusy } from '#sandbox/sql/sql-busy.ts'
@@ -8,11 +8,11 @@ import type { Fetched } from './parse-fetched.ts'
 interface SelectedRows {
   columns: string[]
   rows: unknown[][]
-  /** Whether there were more. */
+  /** True if there were more rows. */
   truncated?: boolean
 }
 
-/** Runs one SELECT that changes nothing. @throws AppError for what can't be or fails. */
+/** Runs one SELECT without side effects. @throws AppError if it is invalid or fails. */
 export type SelectRows = (
   agent: AgentHandle,
   statement: { query: string; maxRows?: number },
@@ -39,15 +39,15 @@ export async function runQuery(
   }
 }
 
-/** Whether the same query may run at the next attempt. */
+/** True if the same query can succeed at the next attempt. */
 function isPassing(error: AppError): boolean {
   return error.fault === 'unexpected' || error.code === 'SHUTTING_DOWN' || error instanceof SqlBusy
 }
 
-/** Characters that are written down before others get their turn. */
+/** Number of characters written before others get their turn. */
 const charactersAtOnce = 256 * 1024
 
-/** As JSON in UTF-8, for the thread that cuts it. */
+/** Encodes rows as JSON in UTF-8, for the chunking thread. */
 export async function encodeRows({
   columns,
   rows,
@@ -79,7 +79,7 @@ const tooMuch =
   'The query gives more than 10,000 rows, or more than 8 MiB, which is the most that a source takes. ' +
   'Narrow it, or make several sources of it.'
 
-/** The problem, without the name of a field. */
+/** Returns the problem, without the name of a field. */
 export function issueOf({ details, message }: AppError): string {
   return typeof details?.issue === 'string' ? details.issue : message
 }

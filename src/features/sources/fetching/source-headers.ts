@@ -7,8 +7,8 @@ import {
 } from '#platform/outbound/header-rules.ts'
 
 /*
- * Headers that an API source sends. Its row shows them with masks; those that may be secret are sealed in the platform database,
- * together with the origin that they were given for.
+ * Headers of an API source. Its row shows them masked; possible secrets are sealed in the platform database,
+ * with the origin that they are for.
  */
 
 const mask = '********'
@@ -16,7 +16,7 @@ const secretName = 'headers'
 
 type Headers = Record<string, string>
 
-/** @throws VALIDATION_ERROR for what can't be sent; no value is repeated. */
+/** Checks headers. @throws VALIDATION_ERROR for invalid ones; it repeats no value. */
 export function requireHeaders(headers: Headers): void {
   const names = Object.keys(headers)
   for (const name of names) {
@@ -36,14 +36,14 @@ function shown(name: string): string {
   return JSON.stringify(name.slice(0, 40))
 }
 
-/** As they are stored and shown. */
+/** Returns the headers in the stored and visible form. */
 export function maskedHeaders(headers: Headers): Headers {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, mayHoldSecret(name) ? mask : value]),
   )
 }
 
-/** The values to be sealed; nothing for headers without secrets. */
+/** Returns the values to seal; none for headers without secrets. */
 export function sealedPart(url: string, headers: Headers): Record<string, string> {
   const secrets = Object.entries(headers).filter(([name]) => mayHoldSecret(name))
   if (secrets.length === 0) return {}
@@ -51,7 +51,7 @@ export function sealedPart(url: string, headers: Headers): Record<string, string
   return { [secretName]: JSON.stringify(bound) }
 }
 
-/** The headers as they are to be sent; undefined if what was sealed is gone, or was given for another server. */
+/** Returns the headers to send; undefined if the sealed part is missing, or for another server. */
 export function openHeaders(
   url: string,
   masked: Headers,

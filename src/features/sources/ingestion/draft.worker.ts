@@ -1,4 +1,4 @@
-/** Runs in a thread of the worker pool; the other side is `ingest.ts`. */
+/** Runs in a thread of the worker pool; called by `ingest.ts`. */
 
 import { chunkDocument } from '#documents/chunking/chunk-document.ts'
 import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
@@ -26,11 +26,11 @@ export interface StoredFile extends CutTask {
 
 export interface FetchedContent extends CutTask {
   fetched: Fetched
-  /** Secrets that no passage may show, wherever a server repeats them. */
+  /** Secrets that no passage may show, even if a server repeats them. */
   secrets: readonly string[]
 }
 
-/** `chunks` is their number: they wait as a draft in the agent's database. */
+/** `chunks` is the number of chunks, which wait as a draft in the agent's database. */
 export type IngestedFile = { kind: 'drafted'; chunks: number } | NotRead
 
 export function draftFile(file: StoredFile): Promise<IngestedFile> {

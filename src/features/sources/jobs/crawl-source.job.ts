@@ -36,14 +36,14 @@ interface Dependencies {
   embeddingOf(agentId: string): Promise<EmbeddingModel>
   indexing: Pick<IndexingService, 'begin' | 'requireRun' | 'replace' | 'remove'>
   outbound: Outbound
-  /** The threads, as this agent's crawls use them. */
+  /** Returns the threads for this agent's crawls. */
   threads(agentId: string): CrawlThreads
   gates: HostGates
   renderPage: RenderPage
   changes: Pick<KnowledgeFeature['changes'], 'follow'>
   transact: Transact<SourceEvents>
   clock: Clock
-  /** How long a crawl works before other jobs go first, in milliseconds. */
+  /** Max time that a crawl works before other jobs (ms). */
   turnMs?: number
 }
 
@@ -51,33 +51,33 @@ type Context = JobContext<AgentHandle>
 type CrawledSource = Source & { config: CrawlConfig }
 
 /**
- * Crawls a website, for the first time or again. Everything found is stored page by page, so that the next run continues an
- * interrupted one.
+ * Crawls a website, for the first time or again. Results are stored page by page, so that the next run
+ * continues an interrupted one.
  */
-export function createCrawlSourceJob(needs: Dependencies): JobHandler<AgentHandle> {
-  const { finish, fail } = createOutcomes(needs)
-  const rulesOf = createSiteRules(needs)
+export function createCrawlSourceJob(dependencies: Dependencies): JobHandler<AgentHandle> {
+  const { finish, fail } = createOutcomes(dependencies)
+  const rulesOf = createSiteRules(dependencies)
 
   async function crawl(context: Context, source: CrawledSource): Promise<void> {
     const { agent, signal } = context
-    const run = await needs.indexing.begin(agent, source.id)
-    const threads = needs.threads(agent.agentId)
+    const run = await dependencies.indexing.begin(agent, source.id)
+    const threads = dependencies.threads(agent.agentId)
     threads.prepare(signal)
     const rules = await rulesOf(source, { threads, signal })
     if (typeof rules === 'string') return await failCrawl(agent, source, rules)
-    const spending = spendingOf(source.config, needs.clock)
+    const spending = spendingOf(source.config, dependencies.clock)
     const end = await visitAll(context, source, rules, { run, spending })
     if (end.kind === 'turn over') {
       await updateSource(agent.db, source.id, { config: spending.noted() })
       throw new JobYields()
     }
     if (end.kind === 'no start') return await failCrawl(agent, source, end.reason)
-    const config = await outcomeOf(agent, source, end.isWhole, timestamp(needs.clock))
+    const config = await outcomeOf(agent, source, end.isWhole, timestamp(dependencies.clock))
     if (config.pageCount === 0) return await failCrawl(agent, source, config.failedPages?.[0]?.reason ?? '')
     const { chunks } = await totalsOf(agent.db, source.id)
     await finish(agent, source, { chunks, config })
-    // The embedding may have changed since this began.
-    await needs.changes.follow(agent)
+    // The embedding might have changed during the crawl.
+    await dependencies.changes.follow(agent)
   }
 
   async function visitAll(
@@ -87,19 +87,19 @@ export function createCrawlSourceJob(needs: Dependencies): JobHandler<AgentHandl
     { run, spending }: { run: SourceRun; spending: Spending },
   ): Promise<CrawlEnd> {
     const { agent, signal, jobId, progressed } = context
-    const { outbound, gates, turnMs = crawlLimits.turnMs } = needs
-    const [{ db }, threads] = [agent, needs.threads(agent.agentId)]
-    const model = await needs.embeddingOf(agent.agentId)
+    const { outbound, gates, turnMs = crawlLimits.turnMs } = dependencies
+    const [{ db }, threads] = [agent, dependencies.threads(agent.agentId)]
+    const model = await dependencies.embeddingOf(agent.agentId)
     const { url: startUrl, maxPages, maxDepth, useSitemap, render } = config
     const patterns = { include: config.includePatterns, exclude: config.excludePatterns }
     const site: Settling = {
       ...{ db, ...run, startUrl, patterns, rules, outbound, threads, gates },
       ...{ namedAddresses: new LRUCache({ max: namedRemembered }), repeats: createRepeats() },
       ...{ maxPages, maxDepth, render, chunking: chunkingOf(config), signal, traffic: spending.traffic },
-      renderPage: (url, until) => needs.renderPage(agent.agentId, url, { signal: until }),
+      renderPage: (url, until) => dependencies.renderPage(agent.agentId, url, { signal: until }),
       embedding: embeddingName(model),
       cutsPages: model.provider === 'builtin' && config.lastCrawledAt === undefined,
-      index: createPageIndexer({ run, db, jobId, model, signal, threads, indexing: needs.indexing }),
+      index: createPageIndexer({ run, db, jobId, model, signal, threads, indexing: dependencies.indexing }),
       sitemapPages: async () =>
         useSitemap
           ? await sitemapPages(startUrl, { rules, patterns }, { outbound, threads, gates, signal })
@@ -107,7 +107,7 @@ export function createCrawlSourceJob(needs: Dependencies): JobHandler<AgentHandl
     }
     const end = await runCrawl(site, { isOver: spending.isOver, turnMs, progressed })
     if (end.kind !== 'done') return end
-    if (end.isWhole) await removeVanished(context, run, needs.indexing)
+    if (end.isWhole) await removeVanished(context, run, dependencies.indexing)
     return (await leaveOutRepeated(site, { turnMs, progressed })) ? end : { kind: 'turn over' }
   }
 
@@ -141,7 +141,7 @@ function isCrawled(source: Source): source is CrawledSource {
   return 'maxPages' in source.config
 }
 
-/** Pages that are gone, or that nothing leads to any more. */
+/** Removes pages that are gone, or without a link to them. */
 async function removeVanished(
   { agent: { db }, signal }: Context,
   run: SourceRun,
@@ -153,7 +153,7 @@ async function removeVanished(
   }
 }
 
-/** The result of the crawl, as the source shows it. */
+/** Returns the result of the crawl for the source. */
 async function outcomeOf(
   { db }: AgentHandle,
   { id, config }: CrawledSource,
@@ -183,7 +183,7 @@ function unvisited(isWhole: boolean, waiting: number, { maxPages }: CrawlConfig)
   return [`${addresses} not visited: this crawl keeps at most ${maxPages} pages (\`maxPages\`).`]
 }
 
-/** Pages that others name as their own, which are remembered: as many as may be visited at a time. */
+/** Max remembered pages that others name as their own: as many as concurrent visits. */
 const namedRemembered = 20
 
 const cutShort = 'The rest of the site was not visited: it took too long, or brought too much.'

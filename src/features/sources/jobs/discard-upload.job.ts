@@ -10,24 +10,24 @@ const payloadSchema = Type.Object({ fileName: Type.String() })
 
 export const discardJobName = 'upload.discard'
 
-/** Milliseconds; far longer than a request may take to arrive and be answered. */
+/** Delay in milliseconds; far longer than a request can take. */
 const timeToBecomeSource = 60 * 60_000
 
 export function discardJobKey(fileName: string): string {
   return `upload:${fileName}`
 }
 
-/** To be added before the file is stored, and cancelled by the transaction that makes it a source's file. */
+/** Must be added before the file is stored; the transaction that makes it a source's file cancels it. */
 export function discardJob(fileName: string, now: number) {
   const payload: Static<typeof payloadSchema> = { fileName }
   return { name: discardJobName, key: discardJobKey(fileName), payload, runAt: now + timeToBecomeSource }
 }
 
-/** Removes an upload that never became the file of a source, for example because the process that received it died. */
+/** Removes an upload that never became a source's file, for example because its process died. */
 export function createDiscardUploadJob(): JobHandler<AgentHandle> {
   return {
     lane: 'documents',
-    // Within about a day, as where files of sources are removed.
+    // Enough for about a day, as for files of sources.
     maxAttempts: 10,
     makesRoom: true,
     async run({ agent, payload }) {

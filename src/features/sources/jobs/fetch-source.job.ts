@@ -30,19 +30,19 @@ interface Dependencies {
 type FetchedSource = Source & { config: FetchedConfig }
 
 /**
- * Fetches a source of type `database` or `api`, and chunks, embeds and indexes the content if it is new. A run after an
- * interrupted one fetches again, and continues its draft if the content is still the same.
+ * Fetches a source of type `database` or `api`, and chunks, embeds and indexes new content. A run after an
+ * interrupted one fetches again, and continues its draft if the content is the same.
  */
-export function createFetchSourceJob(needs: Dependencies): JobHandler<AgentHandle> {
-  const { finish, fail } = createOutcomes(needs)
+export function createFetchSourceJob(dependencies: Dependencies): JobHandler<AgentHandle> {
+  const { finish, fail } = createOutcomes(dependencies)
 
   async function process(context: JobContext<AgentHandle>, source: FetchedSource): Promise<void> {
     const { agent, signal } = context
-    const model = await needs.embeddingOf(agent.agentId)
+    const model = await dependencies.embeddingOf(agent.agentId)
     const state = await findFetchState(agent.db, source.id)
-    const obtained = await needs.obtain({ agent, config: source.config, state, signal })
+    const obtained = await dependencies.obtain({ agent, config: source.config, state, signal })
     if (obtained.kind === 'failed') return await fail(agent, source, obtained.reason)
-    const config = { ...source.config, fetched_at: timestamp(needs.clock) }
+    const config = { ...source.config, fetched_at: timestamp(dependencies.clock) }
     const unchanged = { chunks: source.chunks ?? 0, config }
     if (obtained.kind === 'unchanged') return await finish(agent, source, unchanged)
     await updateSource(agent.db, source.id, { progress: progressFetched })
@@ -50,7 +50,7 @@ export function createFetchSourceJob(needs: Dependencies): JobHandler<AgentHandl
     const hash = await contentHash(content.fetched)
     const last_copy = { hash, validators: content.validators ?? null }
     if (state.lastCopy?.hash === hash) return await finish(agent, source, { ...unchanged, last_copy })
-    const outcome = await needs.indexContent({ context, source, content, hash, model })
+    const outcome = await dependencies.indexContent({ context, source, content, hash, model })
     if (typeof outcome === 'string') return await fail(agent, source, outcome)
     await finish(agent, source, { chunks: outcome, config, last_copy })
   }
@@ -63,8 +63,8 @@ export function createFetchSourceJob(needs: Dependencies): JobHandler<AgentHandl
       await process(context, source).catch(error => {
         throw presentable(error, context.signal)
       })
-      // It may have changed since this began, or since what is still there was indexed.
-      await needs.changes.follow(context.agent)
+      // The embedding might have changed during this run, or after the indexing of unchanged content.
+      await dependencies.changes.follow(context.agent)
     },
     async onFailed(context, error) {
       const source = await sourceOfJob(context)

@@ -25,11 +25,11 @@ interface Dependencies {
 }
 
 /**
- * Reads, cuts, embeds and indexes an uploaded file, in worker threads that hand the chunks on through the database. An
- * interrupted run is continued by the next one.
+ * Reads, chunks, embeds and indexes an uploaded file, in worker threads that pass chunks through the
+ * database. The next run continues an interrupted one.
  */
-export function createProcessSourceJob(needs: Dependencies): JobHandler<AgentHandle> {
-  const { finish, fail } = createOutcomes(needs)
+export function createProcessSourceJob(dependencies: Dependencies): JobHandler<AgentHandle> {
+  const { finish, fail } = createOutcomes(dependencies)
 
   async function process(context: JobContext<AgentHandle>, source: Source): Promise<void> {
     const { agent, signal, jobId, progressed } = context
@@ -38,27 +38,27 @@ export function createProcessSourceJob(needs: Dependencies): JobHandler<AgentHan
     const format = 'file_name' in config ? documentFormatOf(config.file_name) : undefined
     if (format === undefined || file_path === undefined || !('file_name' in config))
       return fail(agent, source, 'The file of this source is missing.')
-    const model = await needs.embeddingOf(agent.agentId)
+    const model = await dependencies.embeddingOf(agent.agentId)
     const { chunk_size, overlap, method } = config
     const file = {
       location: agent.files.locate(file_path),
       format,
       chunking: { chunk_size, overlap, method },
     }
-    const chunks = await needs.indexing.replace({
+    const chunks = await dependencies.indexing.replace({
       run: newRun(agent, source.id),
       db,
       model,
       content: jobId,
-      draft: async task => refusalOf(await needs.ingest({ ...task, ...file }, signal)),
+      draft: async task => refusalOf(await dependencies.ingest({ ...task, ...file }, signal)),
       signal,
       progressed,
       onProgress: async progress => void (await updateSource(db, source.id, { progress })),
     })
     if (typeof chunks === 'string') return fail(agent, source, chunks)
     await finish(agent, source, { chunks })
-    // It may have changed since this began.
-    await needs.changes.follow(agent)
+    // The embedding might have changed during this run.
+    await dependencies.changes.follow(agent)
   }
 
   return {

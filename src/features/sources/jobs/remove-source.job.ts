@@ -11,14 +11,11 @@ interface Dependencies {
   agentSecrets: Pick<AgentSecrets, 'remove'>
 }
 
-/**
- * Removes a source that is already hidden: its chunks, its file, its secrets, and its row last, so that the job may run
- * again.
- */
+/** Removes a hidden source: its chunks, file and secrets, and last its row, so that the job can run again. */
 export function createRemoveSourceJob({ indexing, agentSecrets }: Dependencies): JobHandler<AgentHandle> {
   return {
     lane: 'documents',
-    // Within about a day: a disk or bucket that is broken is not mended in minutes.
+    // Enough for about a day: a broken disk or bucket is not repaired in minutes.
     maxAttempts: 10,
     makesRoom: true,
     async run({ agent, payload, signal }) {

@@ -15,7 +15,7 @@ export const crawlJobName = 'source.crawl'
 export const fetchJobName = 'source.fetch'
 export const removeJobName = 'source.remove'
 
-/** All jobs on a source share this key, so that only one works on its chunks at a time. */
+/** Returns the key of all jobs on a source: only one works on its chunks at a time. */
 export function sourceJobKey(sourceId: string): string {
   return `source:${sourceId}`
 }
@@ -26,8 +26,8 @@ export function sourceJob(name: string, sourceId: string) {
 }
 
 /**
- * Adds a job for a source that, by its status, nothing is working on. The job that set this status may not have ended yet;
- * if it stayed in the outbox, it would keep this one out.
+ * Adds a job for a source whose status is not in work. The job that set this status might not have ended yet;
+ * if it stayed in the outbox, it would block this one.
  */
 export async function addSourceJob(
   outbox: Pick<Outbox, 'add' | 'cancel'>,
@@ -43,12 +43,12 @@ export function sourceIdOf(payload: unknown): string {
   return payload.sourceId
 }
 
-/** The job's source; undefined once it was deleted. */
+/** Returns the job's source; undefined after its deletion. */
 export function sourceOfJob({ agent, payload }: JobContext<AgentHandle>): Promise<Source | undefined> {
   return findSource(agent.db, sourceIdOf(payload))
 }
 
-/** The job's source when the job begins: a source that was waiting for its turn no longer is. */
+/** Returns the job's source at the job's start, and changes its status from waiting to working. */
 export async function sourceToWorkOn(context: JobContext<AgentHandle>): Promise<Source | undefined> {
   const source = await sourceOfJob(context)
   if (source?.status === 'pending')

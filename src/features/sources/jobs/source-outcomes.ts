@@ -8,7 +8,7 @@ import type { SourceChanges } from '../sources.repository.ts'
 import { updateSource } from '../sources.repository.ts'
 import type { CrawlConfig, Source } from '../sources.schema.ts'
 
-/** How processing ends: recorded together with the event that says so. */
+/** Records the end of processing together with its event. */
 export function createOutcomes({ transact, clock }: { transact: Transact<SourceEvents>; clock: Clock }) {
   return {
     async finish(
@@ -24,7 +24,7 @@ export function createOutcomes({ transact, clock }: { transact: Transact<SourceE
       })
     },
 
-    /** Earlier content of the source stays searchable. */
+    /** Records a failure; earlier content of the source stays searchable. */
     async fail(
       { agentId, db }: AgentHandle,
       { id, name }: Source,

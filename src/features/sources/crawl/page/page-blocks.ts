@@ -1,16 +1,16 @@
 /**
- * The blocks of a page's text, by which pages of one site are compared. A block is what blank lines separate, a fence of code
- * as a whole; each item of a list that is a link is one of its own, since menus differ from page to page.
+ * Splits a page's text into blocks, by which pages of one site are compared. Blank lines separate blocks; a
+ * fence of code is one block, and so is each list item that is a link: menus differ from page to page.
  */
 import { hash } from 'node:crypto'
 import { fenceAfter } from '#documents/parsing/markdown-pieces.ts'
 import { linesOf } from '#documents/parsing/parsed-document.ts'
 
-/** Blocks of a page that are compared; the last one holds the rest. */
+/** Max compared blocks of a page; the last one contains the rest. */
 const maxBlocks = 2_000
 const linkItem = /^\s{0,80}(?:-|\d{1,9}\.)[ ]{1,4}\[[^\]]{0,300}\]\(\S{0,2000}\)\s*$/
 
-/** All that is in the text: joined, they are the text again. */
+/** Returns all of the text in blocks: joined, they are the text again. */
 export function blocksOf(text: string): string[] {
   const blocks: string[] = []
   let [isBlankBefore, isItemBefore] = [true, false]
@@ -31,13 +31,13 @@ export function blocksOf(text: string): string[] {
   return blocks
 }
 
-/** Characters of a mark: its kind, and 48 bits of a hash. */
+/** The characters of a mark: its kind, and 48 bits of a hash. */
 const markLength = 9
-/** Headings; lines that announce what follows them; all other blocks. */
+/** The kind of a block: heading, announcing line, or other. */
 type Kind = '#' | ':' | '-'
 const announcing = /^(?:\*\*[^*\n]{1,100}\*\*:?|[^\n]{1,100}:(?:\*\*)?)$/
 
-/** The marks of these blocks: those of equal ones are equal. */
+/** Returns the marks of these blocks: equal blocks have equal marks. */
 export function marksOf(blocks: readonly string[]): string {
   return blocks
     .map(block => {
@@ -54,7 +54,7 @@ export function eachMark(marks: string): string[] {
   )
 }
 
-/** A digit for each mark: 1 for a block that is repeated, unless it is the heading of one that stays. */
+/** Returns a digit for each mark: 1 for a repeated block, unless it is the heading of one that stays. */
 export function leftOutOf(marks: readonly string[], isRepeated: (mark: string) => boolean): string {
   let digits = ''
   let isContentNext = false
@@ -69,7 +69,7 @@ export function leftOutOf(marks: readonly string[], isRepeated: (mark: string) =
 
 export function withoutLeftOut(text: string, leftOut: string): string {
   if (!leftOut.includes('1')) return text
-  // The last item of a menu holds the blank line that parts the menu from what follows.
+  // The last item of a menu includes the blank line between the menu and the next block.
   const blankOf = (block: string) => (/\n\s*$/.test(block) ? '\n' : '')
   return blocksOf(text)
     .map((block, at) => (leftOut[at] === '1' ? blankOf(block) : block))
@@ -83,10 +83,10 @@ export interface ComparedPage {
   leftOut: string
 }
 
-/** Pages that make a block one of the site, if they are more than half of all. */
+/** Min pages with a block of the whole site, in addition to more than half of all. */
 const manyPages = 3
 
-/** Pages that are counted together, so that memory is bounded: a block of more than half of all is one of more than half of some. */
+/** Number of pages per count, to bound memory: a majority of all is a majority in some batch. */
 const pagesTogether = 200
 
 function repeatedAmong(pages: readonly ComparedPage[]): Set<string> {
@@ -100,7 +100,7 @@ function repeatedAmong(pages: readonly ComparedPage[]): Set<string> {
   return new Set([...counts].filter(([, count]) => isRepeated(count)).map(([mark]) => mark))
 }
 
-/** How many of the pages have each block. */
+/** Returns the number of pages with each block. */
 function countsOf(
   pages: readonly Pick<ComparedPage, 'marks'>[],
   isCounted: (mark: string) => boolean = () => true,
@@ -112,7 +112,7 @@ function countsOf(
   return counts
 }
 
-/** Pages whose passages are not what a comparison of all pages asks for, with what is to be left out of them. */
+/** Returns pages whose passages differ from a comparison of all pages, with their blocks to leave out. */
 export function changesByComparison(pages: readonly ComparedPage[]): Omit<ComparedPage, 'marks'>[] {
   const repeated = repeatedAmong(pages)
   const met = new Set<string>()
@@ -129,14 +129,14 @@ export function isPartOf(marks: string, others: string): boolean {
   return eachMark(marks).every(mark => there.has(mark))
 }
 
-/** Finds, while pages are being read, the blocks of more than half of those so far; the comparison of all corrects it. */
+/** Finds blocks of more than half of the pages so far; the comparison of all corrects it. */
 export interface Repeats {
   note(marks: string): void
-  /** Their marks, joined. */
+  /** Returns the marks of these blocks, joined. */
   soFar(): string
 }
 
-/** Blocks that are remembered; beyond, those of fewer pages are forgotten. */
+/** Max blocks in memory; beyond it, those of fewer pages are forgotten. */
 const maxRemembered = 5_000
 
 export function createRepeats(): Repeats {

@@ -6,13 +6,13 @@ export interface PageDirectives {
   noFollow: boolean
 }
 
-/** Directives of the header; a part such as `otherbot: noindex` is for others. */
+/** Returns the directives of the header; a part such as `otherbot: noindex` is for others. */
 export function headerDirectives(header: string): PageDirectives {
   const mine: string[] = []
   let isForUs = true
   for (const part of header.split(',')) {
     const [, name, rest] = /^\s*([\w-]+)\s*:(.*)$/s.exec(part) ?? []
-    // `unavailable_after: …` and its like have a value, and no addressee.
+    // `unavailable_after: …` and similar ones have a value, but no addressee.
     const isAddressed = name !== undefined && !valued.test(name)
     if (isAddressed) isForUs = name.toLowerCase() === robotName
     if (isForUs) mine.push(isAddressed ? (rest ?? '') : part)
@@ -22,7 +22,7 @@ export function headerDirectives(header: string): PageDirectives {
 
 const valued = /^(?:unavailable_after|max-snippet|max-image-preview|max-video-preview)$/i
 
-/** Directives of one `meta` element. */
+/** Returns the directives of one `meta` element. */
 export function metaDirectives(name: string, content: string): PageDirectives {
   const isForUs = ['robots', robotName].includes(name.trim().toLowerCase())
   return directivesOf(isForUs ? content : '')
@@ -33,7 +33,7 @@ export function strictest(all: readonly PageDirectives[]): PageDirectives {
 }
 
 function directivesOf(text: string): PageDirectives {
-  // Parted by commas, which some pages leave out.
+  // Commas separate directives, but some pages omit them.
   const words = text.toLowerCase().split(/[\s,]+/)
   const has = (word: string) => words.includes(word) || words.includes('none')
   return { noIndex: has('noindex'), noFollow: has('nofollow') }

@@ -8,13 +8,13 @@ import { boundedLinks, isSameOrigin, linkUrl, pageUrl } from './page-url.ts'
 export interface PageOutline extends PageDirectives {
   /** Addresses on the page's own origin, each once, in the order of the document. */
   links: string[]
-  /** The address that the page names as its own, if that is another one on the same origin. */
+  /** The address that the page names as its own, if it is another one on the same origin. */
   canonical: string | undefined
 }
 
 /**
- * @param url where the page was read.
- * @param isWanted which links count, also towards their greatest number.
+ * @param url the page's address.
+ * @param isWanted true for links that count, also for the maximum.
  */
 export function outlineOf(
   document: HtmlDocument,
@@ -54,7 +54,7 @@ function* referencesOf(elements: readonly HtmlElement[]): Generator<string> {
     refresh?.attributes.content ?? '',
   )?.[1]
   if (target !== undefined) yield target
-  // Those of the head come last: there may be one for each language.
+  // Links of the head come last: there might be one for each language.
   for (const kind of [bodyReference, headReference])
     for (const element of elements) {
       const reference = kind(element)
@@ -67,14 +67,14 @@ function bodyReference({ name, attributes: { href, src } }: HtmlElement): string
   return name === 'frame' ? src : undefined
 }
 
-/** The pages before and after it, and those in other languages. */
+/** Returns the reference to the page before or after, or in another language. */
 function headReference({ name, attributes: { rel, href, hreflang, type } }: HtmlElement): string | undefined {
   if (name !== 'link') return undefined
   const isTranslation = hasWord(rel, 'alternate') && hreflang !== undefined && /html|^$/i.test(type ?? '')
   return hasWord(rel, 'next') || hasWord(rel, 'prev') || isTranslation ? href : undefined
 }
 
-/** With `nofollow` sites mark what is not worth a visit, or has no end: sorting, calendars, log-ins. */
+/** True if an attribute contains a word. `nofollow` marks worthless or endless links: sorting, log-ins. */
 function hasWord(attribute: string | undefined, word: string): boolean {
   return attribute?.toLowerCase().split(/\s+/).includes(word) ?? false
 }

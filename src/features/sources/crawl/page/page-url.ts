@@ -1,15 +1,15 @@
-/** URLs of pages in one spelling each, so that no page is read twice. */
+/** Normalises URLs of pages, so that no page is read twice. */
 import { crawlLimits } from '../crawl-limits.ts'
 
-/** Parameters that identify a visitor, such as a session or a followed advertisement: each would make another page. */
+/** Parameters that identify a visitor, such as sessions or advertisements: each would make another page. */
 const visitorParameter =
   /^(?:jsessionid|phpsessid|aspsessionid\w*|cfid|cftoken|utm_\w+|gclid|dclid|fbclid|msclkid|mc_[ce]id)$/i
 const sessionSegment = /;jsessionid=[^/?#;]*/gi
 const unreserved = /[A-Za-z0-9._~-]/
 
-/** The one spelling of an address; undefined for what is no http or https address, or is too long to be a page's. */
+/** Returns the normal form of an address; undefined if it is not http or https, or too long. */
 export function pageUrl(text: string, base?: string): string | undefined {
-  // Bounded before it is parsed; relative references are shorter than what they come to.
+  // Length is checked before parsing; relative references are shorter than their result.
   if (text.length > crawlLimits.addressLength) return undefined
   const url = URL.parse(text.trim(), base)
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined
@@ -21,7 +21,7 @@ export function pageUrl(text: string, base?: string): string | undefined {
   return address.length > crawlLimits.addressLength ? undefined : address
 }
 
-/** The address of a link, without parameters that identify its recipient. */
+/** Returns the address of a link, without parameters that identify its recipient. */
 export function linkUrl(href: string, base: string): string | undefined {
   const address = pageUrl(href, base)
   if (address === undefined || !/sess|cfid|cftoken|utm_|clid|mc_/i.test(address)) return address
@@ -32,7 +32,7 @@ export function linkUrl(href: string, base: string): string | undefined {
   return pageUrl(url.href)
 }
 
-/** As many of these addresses, each once, as one page may bring. */
+/** Returns these addresses, each once, up to the limit of one page. */
 export function boundedLinks(addresses: Iterable<string>, isWanted: (url: string) => boolean): string[] {
   const links = new Set<string>()
   let characters = 0
@@ -45,7 +45,7 @@ export function boundedLinks(addresses: Iterable<string>, isWanted: (url: string
   return [...links]
 }
 
-/** The same for addresses of several lists, each of which is bounded by itself: one alone is not gone through again. */
+/** Returns addresses of several bounded lists, up to the limit; a single list is not examined again. */
 export function boundedTogether(lists: readonly string[][]): string[] {
   const [first = [], ...others] = lists.filter(list => list.length > 0)
   return others.length === 0 ? first : boundedLinks([first, ...others].flat(), () => true)
@@ -55,7 +55,7 @@ export function isSameOrigin(one: string, other: string): boolean {
   return URL.parse(one)?.origin === URL.parse(other)?.origin
 }
 
-/** Escapes in capitals, and none where the character itself means the same. */
+/** Normalises escapes to capitals, and removes those of characters that are safe unescaped. */
 export function normalEscapes(text: string): string {
   return text.replace(/%[0-9a-f]{2}/gi, escaped => {
     const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))

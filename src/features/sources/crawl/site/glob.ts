@@ -1,8 +1,8 @@
 /**
- * Glob patterns in time that grows with pattern times text, for patterns of strangers: each character of the text moves a set of
- * places in the pattern on, and nothing is tried twice. `*` and `?` stop at a slash, `**` does not, `[a-z]` and `[!a-z]`
- * are one character, `{a,b}` is one of several; `\` makes the next character stand for itself. What is not closed stands
- * for itself, too.
+ * Matches glob patterns in time that grows with pattern times text because patterns are foreign: each
+ * character of the text advances a set of places in the pattern, and no match is tried twice. `*` and `?`
+ * stop at a slash, `**` does not, `[a-z]` and `[!a-z]` are one character, `{a,b}` is one of several; `\`
+ * makes the next character literal. Unclosed brackets are literal, too.
  */
 
 type Token =
@@ -10,22 +10,22 @@ type Token =
   | { kind: 'one'; matches: (character: string) => boolean }
   /** Any number of characters. */
   | { kind: 'many'; matches: (character: string) => boolean }
-  /** The following tokens, up to so many, may be left out. */
+  /** The following `length` tokens are optional. */
   | { kind: 'optional'; length: number }
 
 export type Glob = (text: string) => boolean
 
-/** Patterns that the braces of one may stand for. */
+/** Max alternatives by the braces of a pattern. */
 const maxAlternatives = 64
 
-/** One that is not the whole pattern, and that no backslash belongs to. */
+/** A final slash that is not the whole pattern, and not escaped. */
 const endSlash = /(?<=[^\\])\/$/
 
-/** @throws RangeError for a pattern whose braces stand for too many others. */
+/** Compiles a pattern. @throws RangeError if its braces have too many alternatives. */
 export function compileGlob(pattern: string): Glob {
   const alternatives = expandBraces(pattern).map(alternative => tokensOf(alternative.replace(endSlash, '')))
   const matches = (text: string) => alternatives.some(tokens => matchesTokens(tokens, text))
-  // A folder is meant with its slash or without, in the pattern and in the text.
+  // A folder matches with or without its slash, in the pattern and in the text.
   return text => matches(text) || (text.endsWith('/') && matches(text.slice(0, -1)))
 }
 
@@ -44,9 +44,9 @@ function matchesTokens(tokens: readonly Token[], text: string): boolean {
   return places.has(tokens.length)
 }
 
-/** With the places that can be reached from these without another character. */
+/** Adds the places that are reachable from these without another character. */
 function withoutNeed(tokens: readonly Token[], places: Set<number>): Set<number> {
-  // A set that grows while it is walked through is walked to its end.
+  // A set that grows during its iteration is iterated to its end.
   for (const place of places) {
     const token = tokens[place]
     if (token === undefined || token.kind === 'one') continue
@@ -73,11 +73,11 @@ function tokensOf(pattern: string): Token[] {
 }
 
 function nextTokens(rest: string, before: string | undefined): { found: Token[]; length: number } {
-  // `/a/**` is also `/a`, and `/a/**/b` also `/a/b`.
+  // `/a/**` also matches `/a`, and `/a/**/b` also `/a/b`.
   if (rest === '/**') return { found: [{ kind: 'optional', length: 2 }, literal('/'), anywhere], length: 3 }
   if ((before ?? '/') === '/' && rest.startsWith('**/'))
     return { found: [{ kind: 'optional', length: 2 }, anywhere, literal('/')], length: 3 }
-  // A path in a folder has a name: `/a/*` is not `/a/`.
+  // A path in a folder has a name: `/a/*` does not match `/a/`.
   if (before === '/' && /^\*(?:\/|$)/.test(rest)) return { found: [inName, restOfName], length: 1 }
   const stars = /^\*+/.exec(rest)?.[0].length ?? 0
   if (stars > 0) return { found: [stars === 1 ? restOfName : anywhere], length: stars }
@@ -103,7 +103,7 @@ function characterSet(content: string, isNegated: boolean): Token {
   return { kind: 'one', matches: character => character !== '/' && holds(character) !== isNegated }
 }
 
-/** The patterns that one with braces stands for, those inside others included. */
+/** Returns the alternatives of a pattern with braces, including nested ones. */
 function expandBraces(pattern: string): string[] {
   const done: string[] = []
   const open = [pattern]

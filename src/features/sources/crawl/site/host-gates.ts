@@ -2,26 +2,26 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { crawlLimits } from '../crawl-limits.ts'
 
-/** One host: a few requests at a time, with the pauses that it demands. Shared by all crawls of this process. */
+/** One host, with a few concurrent requests and its pauses. All crawls of this process share it. */
 interface Gate {
   free: number
   waiting: (() => void)[]
-  /** When the next request may start, by `performance.now()`. */
+  /** Start of the next request, by `performance.now()`. */
   nextStart: number
 }
 
 export interface HostGates {
-  /** Runs `work` when the host may be called again; `pauseMs` is the least time between the starts of two requests. */
+  /** Runs `work` when the host may be called again, `pauseMs` at least after the previous start. */
   pass<Result>(
     origin: string,
     wait: { pauseMs: number; signal: AbortSignal },
     work: () => Promise<Result>,
   ): Promise<Result>
-  /** No request goes to the host before this time has passed. */
+  /** Blocks requests to the host for this time. */
   hold(origin: string, milliseconds: number): void
 }
 
-/** Hosts that are remembered. */
+/** Max hosts in memory. */
 const maxHosts = 10_000
 
 export function createHostGates(): HostGates {
@@ -62,7 +62,7 @@ async function enter(gate: Gate, signal: AbortSignal): Promise<void> {
   const turn = Promise.withResolvers<void>()
   const give = () => turn.resolve()
   const giveUp = () => {
-    // A turn that was given is taken, and ends at once.
+    // A granted turn is used, and ends at once.
     if (gate.waiting.includes(give)) gate.waiting.splice(gate.waiting.indexOf(give), 1)
     turn.reject(signal.reason)
   }
@@ -81,10 +81,10 @@ function leave(gate: Gate): void {
   else next()
 }
 
-/** The start may have been postponed meanwhile, so it is checked again until it is time. */
+/** Waits for the start, repeatedly because it might be postponed during the wait. */
 async function untilAllowed(gate: Gate, pauseMs: number, signal: AbortSignal): Promise<void> {
   for (let rest = gate.nextStart - performance.now(); rest > 0; rest = gate.nextStart - performance.now())
     await delay(rest, undefined, { signal })
-  // In the same step as the check, so that of two that waited only one goes on.
+  // Set in the same step as the check, so that only one of two waiting requests continues.
   gate.nextStart = performance.now() + pauseMs
 }

@@ -1,15 +1,15 @@
 import robotsParser from 'robots-parser'
 import { normalEscapes } from '../page/page-url.ts'
 
-/** The name by which a robots.txt may address us: the first word of our User-Agent. */
+/** The name by which a robots.txt addresses us: the first word of our User-Agent. */
 export const robotName = 'agentstead'
 
-/** The rules of a site's robots.txt; `none` where it has none. */
+/** The rules of a site's robots.txt; `none` if the site has none. */
 export type RobotsRules = { kind: 'none' } | RobotsText
 
 export interface RobotsText {
   kind: 'text'
-  /** Where it was read. */
+  /** The file's address. */
   url: string
   text: string
 }
@@ -20,16 +20,16 @@ interface Robots {
   getSitemaps(): string[]
 }
 
-// The package's types describe a module of another kind than it is.
+// The package's types describe another kind of module.
 const parse = robotsParser as unknown as (url: string, text: string) => Robots
 
-/** Which of these addresses may be read. An address of another host is none of this file's business. */
+/** Returns for each address if it may be read. The file does not apply to addresses of other hosts. */
 export function allowedByRobots({ url, text }: RobotsText, addresses: readonly string[]): boolean[] {
   const robots = parse(url, normalEscapes(text))
   return addresses.map(address => robots.isAllowed(inSpellingOfRules(address), robotName) ?? true)
 }
 
-/** The parser spells the paths of rules as `encodeURI` does, but compares them with addresses as they come. */
+/** Encodes an address like the rules: the parser applies `encodeURI` only to their paths. */
 function inSpellingOfRules(address: string): string {
   const url = new URL(address)
   url.pathname = spelled(url.pathname)
@@ -42,7 +42,7 @@ function spelled(text: string): string {
 }
 
 export interface RobotsAdvice {
-  /** Milliseconds between the starts of two requests. */
+  /** The min time between the starts of two requests (ms). */
   crawlDelay: number
   sitemaps: string[]
 }

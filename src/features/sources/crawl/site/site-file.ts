@@ -1,4 +1,4 @@
-/** Files of a site that are not pages, robots.txt and sitemaps: fetched like pages, and read up to a limit. */
+/** Fetches files of a site that are not pages, robots.txt and sitemaps: like pages, up to a limit. */
 import type { Cookies } from '#platform/outbound/cookies.ts'
 import { cookieHeader, createCookies } from '#platform/outbound/cookies.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
@@ -12,35 +12,37 @@ import type { HostGates } from './host-gates.ts'
 export interface SiteFile {
   status: number
   headers: Headers
-  /** Without what is beyond `maxBytes`. */
+  /** The body up to `maxBytes`. */
   body: Uint8Array<ArrayBuffer>
 }
 
 interface Dependencies {
   outbound: Pick<Outbound, 'fetchFunction'>
   gates: HostGates
-  /** Milliseconds between the starts of two requests. */
+  /** The min time between the starts of two requests (ms). */
   pauseMs: number
   maxBytes: number
-  /** Whether a redirect may lead to another site. */
+  /** True if redirects to other sites are allowed. */
   mayLeave: boolean
   signal: AbortSignal
 }
 
-/** @throws AppError when no answer came. */
-export async function readSiteFile(address: string, needs: Dependencies): Promise<SiteFile> {
-  const wait = { pauseMs: needs.pauseMs, signal: needs.signal }
+/** Reads a file. @throws AppError if no answer came. */
+export async function readSiteFile(address: string, dependencies: Dependencies): Promise<SiteFile> {
+  const wait = { pauseMs: dependencies.pauseMs, signal: dependencies.signal }
   const cookies = createCookies()
   let url = address
   for (let redirects = 0; ; redirects += 1) {
     const { origin, host } = new URL(url)
-    const answer = await needs.gates.pass(origin, wait, () => request(url, { ...needs, cookies }))
+    const answer = await dependencies.gates.pass(origin, wait, () =>
+      request(url, { ...dependencies, cookies }),
+    )
     if (answer.location === undefined) return answer
     const target = pageUrl(answer.location, url)
     if (target === undefined) throw outboundFailed(host, 'it redirects to an unusable address')
     if (redirects === crawlLimits.redirects)
       throw outboundFailed(host, `it redirects more than ${crawlLimits.redirects} times`)
-    if (!needs.mayLeave && !isSameOrigin(target, address))
+    if (!dependencies.mayLeave && !isSameOrigin(target, address))
       throw outboundFailed(host, 'it redirects to another site')
     url = target
   }

@@ -1,4 +1,4 @@
-/** The rules of a site's robots.txt and sitemaps, read when a crawl begins or goes on. */
+/** The rules of a site's robots.txt and sitemaps, read when a crawl begins or continues. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '#platform/errors.ts'
@@ -15,7 +15,7 @@ import type { UrlPatterns } from './url-patterns.ts'
 
 export interface SiteRules {
   robots: RobotsRules
-  /** Milliseconds between the starts of two requests. */
+  /** The min time between the starts of two requests (ms). */
   pauseMs: number
   /** Addresses of sitemaps that robots.txt names on the site. */
   sitemaps: string[]
@@ -28,11 +28,11 @@ interface Dependencies {
   signal: AbortSignal
 }
 
-/** Crawls whose sites' rules are remembered, and for how long, in milliseconds. */
+/** Max crawls with remembered rules of sites, and the time in memory (ms). */
 const rememberedRules = 50
 const rulesMs = 30 * 60_000
 
-/** Loads the rules of a crawl's site and remembers them, so that sites need not send them in each turn of the crawl. */
+/** Loads the rules of a crawl's site and remembers them, so that each turn need not request them. */
 export function createSiteRules({ outbound, gates }: Pick<Dependencies, 'outbound' | 'gates'>) {
   const remembered = new LRUCache<string, SiteRules>({ max: rememberedRules, ttl: rulesMs })
   return async (
@@ -48,22 +48,25 @@ export function createSiteRules({ outbound, gates }: Pick<Dependencies, 'outboun
   }
 }
 
-/** A sentence if the site could not state its rules: by RFC 9309 it is left alone then. */
-async function loadSiteRules(startUrl: string, needs: Dependencies): Promise<SiteRules | string> {
-  const robots = await loadRobots(new URL('/robots.txt', startUrl).href, needs)
+/** Loads the rules; returns a sentence if the site could not send them: RFC 9309 then forbids a crawl. */
+async function loadSiteRules(startUrl: string, dependencies: Dependencies): Promise<SiteRules | string> {
+  const robots = await loadRobots(new URL('/robots.txt', startUrl).href, dependencies)
   if (typeof robots === 'string') return `The site's robots.txt could not be read. ${robots}`
   if (robots.kind !== 'text') return { robots, pauseMs: 0, sitemaps: [] }
-  const { crawlDelay, sitemaps } = await needs.threads.advice({ rules: robots, startUrl }, needs.signal)
+  const { crawlDelay, sitemaps } = await dependencies.threads.advice(
+    { rules: robots, startUrl },
+    dependencies.signal,
+  )
   return { robots, pauseMs: Math.min(crawlDelay, crawlLimits.crawlDelayMs), sitemaps }
 }
 
-async function loadRobots(url: string, needs: Dependencies): Promise<RobotsRules | string> {
+async function loadRobots(url: string, dependencies: Dependencies): Promise<RobotsRules | string> {
   for (const pause of [...crawlLimits.retryPausesMs, undefined]) {
-    const answer = await requestRobots(url, needs)
+    const answer = await requestRobots(url, dependencies)
     if ('kind' in answer) return answer
     const wait = answer.afterMs ?? pause
     if (pause === undefined || wait === undefined || wait > crawlLimits.retryAfterMs) return answer.problem
-    await delay(wait, undefined, { signal: needs.signal })
+    await delay(wait, undefined, { signal: dependencies.signal })
   }
   throw new Error('The last attempt has no pause.')
 }
@@ -73,7 +76,7 @@ async function requestRobots(
   { outbound, gates, signal }: Dependencies,
 ): Promise<RobotsRules | { problem: string; afterMs?: number | undefined }> {
   try {
-    // A site's robots.txt may stand elsewhere (RFC 9309), and counts as far as it is bounded.
+    // A site's robots.txt can be elsewhere (RFC 9309), and counts up to its limit.
     const limits = { pauseMs: 0, maxBytes: crawlLimits.robotsBytes, mayLeave: true }
     const { status, headers, body } = await readSiteFile(url, { ...limits, outbound, gates, signal })
     if (status === 429 || status >= 500)
@@ -91,24 +94,24 @@ async function requestRobots(
 }
 
 export interface SitemapPages {
-  /** Where the first one stands. */
+  /** The address of the first sitemap. */
   url: string
-  /** In their order, each once. */
+  /** The pages in order, each once. */
   pages: string[]
-  /** Which of them could not be read, and why: the first, or one that is gone where nothing else is wrong. */
+  /** The unreadable sitemap with its reason: the first, or a missing one if there is no other problem. */
   problem?: { url: string; reason: string; isGone: boolean }
 }
 
-/** Pages that the site's sitemaps name, as far as the patterns let them through. */
+/** Returns pages of the site's sitemaps that match the patterns. */
 export async function sitemapPages(
   startUrl: string,
   { rules, patterns }: { rules: SiteRules; patterns: UrlPatterns },
-  needs: Dependencies,
+  dependencies: Dependencies,
 ): Promise<SitemapPages> {
   const load = (address: string) =>
-    loadSitemap(address, { startUrl, patterns, pauseMs: rules.pauseMs }, needs)
+    loadSitemap(address, { startUrl, patterns, pauseMs: rules.pauseMs }, dependencies)
   const begun = rules.sitemaps.length > 0 ? undefined : await firstUsual(startUrl, load)
-  // Grows by the sitemaps that earlier ones name. Each is read once, however often it is named, even by itself.
+  // Grows by the sitemaps in other sitemaps. Each is read once, even if named repeatedly, or by itself.
   const met = new Set(begun === undefined ? rules.sitemaps : [begun.url])
   const [url = ''] = met
   const pages: string[][] = []
@@ -127,10 +130,10 @@ export async function sitemapPages(
 
 type Loaded = Sitemap | { reason: string; isGone: boolean }
 
-/** Where sites have their sitemap without saying so. */
+/** Usual paths of sitemaps that robots.txt does not name. */
 const [usualPath, ...otherPaths] = ['/sitemap.xml', '/sitemap_index.xml', '/wp-sitemap.xml'] as const
 
-/** The first that is there, else the first of all. */
+/** Returns the first that exists, else the first of all. */
 async function firstUsual(startUrl: string, load: (url: string) => Promise<Loaded>) {
   const loaded = async (path: string) => {
     const url = new URL(path, startUrl).href

@@ -1,11 +1,11 @@
-/** Sitemaps (sitemaps.org), read without an XML parser: nothing in them but addresses is of interest. */
+/** Reads sitemaps (sitemaps.org) without an XML parser: only their addresses are needed. */
 import { gunzipSync } from 'node:zlib'
 
 export interface Sitemap {
   pages: string[]
-  /** Other sitemaps, where this is a list of them. */
+  /** Other sitemaps, if this is an index. */
   sitemaps: string[]
-  /** Why it names nothing; undefined for one that does, or is empty. */
+  /** The reason why it has no addresses; undefined if it has some, or is empty. */
   problem?: string | undefined
 }
 
@@ -13,7 +13,7 @@ export interface Sitemap {
 const maxLocations = 50_000
 const maxBytes = 50 * 1024 * 1024
 
-/** Sitemaps are UTF-8, and often compressed with gzip. Throws for one that is broken, or too large when decompressed. */
+/** Decodes a sitemap as UTF-8, often gzipped. Throws if it is broken, or too large when decompressed. */
 export function sitemapText(body: Uint8Array): string {
   const isCompressed = body[0] === 0x1f && body[1] === 0x8b
   return new TextDecoder().decode(isCompressed ? gunzipSync(body, { maxOutputLength: maxBytes }) : body)
@@ -31,14 +31,14 @@ const root = /<(\w{1,20}:)?(sitemapindex|urlset)[\s>]/
 const rootWithin = 2_000
 
 /**
- * A comment, or an element `loc`, with its text as it is or in a CDATA section. A namespace of its own, such as in
- * `image:loc`, makes it the address of something else than a page.
+ * A comment, or an element `loc`, with its text plain or in a CDATA section. With a namespace of its own,
+ * such as in `image:loc`, it is not the address of a page.
  */
 const commentOrLocation =
   /<!--|<(\w{1,20}:)?loc>\s{0,100}(?:([^<\s]{1,3000})|<!\[CDATA\[\s{0,100}([^<\s]{1,3000}?)\s{0,100}\]\]>)\s{0,100}</g
 
 function locationsOf(text: string, prefix: string): string[] {
-  // A sitemap may also be a bare list.
+  // A sitemap can also be a bare list.
   const found = text.trimStart().startsWith('<')
     ? locationsInXml(text, prefix)
     : text.matchAll(/^\s{0,100}(https?:\S{1,3000})\s*$/gm).map(([, line = '']) => line)
@@ -67,7 +67,7 @@ function unescaped(text: string): string {
   )
 }
 
-/** Undefined for what is no character of Unicode. */
+/** Returns a character; undefined outside of Unicode. */
 function characterOf(hex: string | undefined, decimal: string | undefined): string | undefined {
   const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
   return code <= 0x10ffff ? String.fromCodePoint(code) : undefined

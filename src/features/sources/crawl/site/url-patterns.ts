@@ -3,15 +3,15 @@ import type { Glob } from './glob.ts'
 import { compileGlob } from './glob.ts'
 
 export interface UrlPatterns {
-  /** An address is crawled only if it matches one of these; every address if there are none. */
+  /** An address is crawled only if it matches one of these; all addresses if empty. */
   include: readonly string[]
-  /** An address that matches one of these is skipped, also if `include` matches. */
+  /** An address that matches one of these is skipped, even if `include` matches. */
   exclude: readonly string[]
 }
 
 const extended = /[!@+]\(/
 
-/** The problem of a pattern, to stand after "includePatterns: "; undefined if it can be used. */
+/** Returns the problem of a pattern, for the text after "includePatterns: "; undefined if it is valid. */
 export function patternProblem(pattern: string): string | undefined {
   if (extended.test(pattern))
     return 'has an extended glob such as !(…), which is not understood; use *, **, ?, [a-z] and {a,b}'
@@ -23,14 +23,14 @@ export function patternProblem(pattern: string): string | undefined {
   }
 }
 
-/** Whether an address is to be crawled. A pattern may be about the whole address or about its path. */
+/** Returns the test of addresses. A pattern can match the whole address or its path. */
 export function compilePatterns({ include, exclude }: UrlPatterns): (url: string) => boolean {
-  // Addresses have one spelling of each escape.
+  // Addresses have only one form of each escape.
   const compile = (pattern: string) => compileGlob(normalEscapes(pattern))
   const [included, excluded] = [include.map(compile), exclude.map(compile)]
   return url => {
     const { pathname } = new URL(url)
-    // Who writes a pattern sees letters where the address has escapes.
+    // The author of a pattern sees letters in place of the address's escapes.
     const texts = new Set([url, pathname, readable(url), readable(pathname)])
     const matchesAny = (globs: readonly Glob[]) => globs.some(glob => [...texts].some(glob))
     return !matchesAny(excluded) && (included.length === 0 || matchesAny(included))
