@@ -22,7 +22,7 @@ interface Given {
 
 const file = new URL('./attached/attached.worker.ts', import.meta.url)
 
-/** The format of a document by its media type; texts of any other are read as they are. */
+/** The format of a document by its media type; texts of other types are read unchanged. */
 const formats: Readonly<Record<string, DocumentFormat>> = {
   'application/pdf': 'pdf',
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
@@ -36,8 +36,8 @@ export function formatOfType(mediaType: string): DocumentFormat {
 }
 
 /**
- * Documents that belong to a conversation. They are cut as sources are, and searched by the same code, but in an index of
- * their own that is made in the thread, so that nothing else finds them.
+ * Reads and searches documents of a conversation. They are chunked like sources, and searched by the same
+ * code, but in an index of their own in the thread, so that no other search finds them.
  */
 export function createAttached({ documentWorkers, searchWorkers }: Dependencies) {
   async function read<Result>(name: string, argument: Given, signal: AbortSignal) {
@@ -49,23 +49,23 @@ export function createAttached({ documentWorkers, searchWorkers }: Dependencies)
   }
 
   return {
-    /** The passages of a document, to be stored, or why there are none. */
+    /** Returns the passages of a document in stored form, or why there are none. */
     cut: (given: Given, signal: AbortSignal) => read<Uint8Array>('cut', given, signal),
 
-    /** The pages of a document that is stored nowhere. */
+    /** Returns the pages of a document that is not stored. */
     async pages(name: string, given: Given, signal: AbortSignal) {
       const found = await read<AttachedPage[]>('pages', given, signal)
       return found.kind === 'read' ? pagesAsPassages(name, found.result) : found
     },
 
-    /** The pages of the first of the documents, of as many as have no more characters together, by their ids. */
+    /** Returns the pages of the first documents, as many as fit within `characters`, by id. */
     async whole(files: readonly AttachedDocument[], characters: number, signal: AbortSignal) {
       const argument = { files, characters }
       type Found = [id: string, pages: AttachedPage[]][]
       return new Map(await searchWorkers.run<Found>({ file, name: 'whole', argument, signal }))
     },
 
-    /** The passages of these documents that fit best. */
+    /** Returns the best passages of these documents. */
     search(
       files: readonly AttachedDocument[],
       query: { text: string; limit: number; minScore: number },
@@ -78,12 +78,12 @@ export function createAttached({ documentWorkers, searchWorkers }: Dependencies)
 
 export type Attached = ReturnType<typeof createAttached>
 
-/** As they stand in a prompt. */
+/** Converts pages to passages of a prompt. */
 export function pagesAsPassages(source: string, pages: readonly AttachedPage[]): Passage[] {
   return pages.map(({ page, text }) => ({ source, ...(page !== null && { page }), text }))
 }
 
-/** A document of which a model was shown all pages. */
+/** Cites a document whose pages were all shown to a model. */
 export function citedWhole({ id, name }: AttachedDocument, pages: readonly AttachedPage[]): CitedPassage {
   const place = { source_name: name, page: null, section: null, start: 0, end: pages.at(-1)?.end ?? 0 }
   return { id, source_id: id, file_id: id, ...place }

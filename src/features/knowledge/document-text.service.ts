@@ -1,10 +1,10 @@
-/** The text of a document, put together from its passages: nothing else of it is stored. */
+/** Joins the text of a document from its passages: its text is not stored otherwise. */
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { orNull } from '#platform/own-schemas.ts'
 import type { AgentDatabase as Database } from '#storage/tables.ts'
 
-/** Of one answer, in UTF-16 units and passages. */
+/** Max size of one response, in UTF-16 units and passages. */
 export const maxTextLength = 100_000
 const maxPassages = 1_000
 
@@ -33,19 +33,19 @@ export type DocumentText = Static<typeof documentTextSchema>
 
 interface Part {
   sourceId: string
-  /** The page of a website; empty for a source that is a single document. */
+  /** The page of a website; empty for a source with a single document. */
   document: string
   start: number
-  /** Exclusive. */
+  /** The exclusive end. */
   end: number
 }
 
-/** A part of the shown text of a document; empty where the document has no passages, or none there. */
+/** Returns a part of a document's shown text; empty if there are no passages in it. */
 export async function readText(db: Database, part: Part): Promise<DocumentText> {
   const shown = await shownRange(db, part)
   const text = await readShown(db, part, shown)
   const now = await shownRange(db, part)
-  // Other passages are shown meanwhile, and these are being removed.
+  // If other passages are shown by now, the ones just read are being removed.
   return now.first === shown.first && now.last === shown.last ? text : await readText(db, part)
 }
 
@@ -71,7 +71,7 @@ async function readShown(db: Database, part: Part, { first, last }: Shown): Prom
     .where('document', '=', part.document)
     .where('sequence', '<=', last)
 
-  /** The first sequence from which on the offset of every passage is greater: offsets grow in the order of sequences. */
+  /** Returns the first sequence with a greater offset: offsets ascend with the sequences. */
   async function firstBeyond(column: 'start_offset' | 'end_offset', limit: number): Promise<number> {
     let [low, high] = [first, last + 1]
     while (low < high) {
@@ -110,7 +110,7 @@ async function readShown(db: Database, part: Part, { first, last }: Shown): Prom
   return { start, end: reached, length, text: joined(rows, start, reached), passages }
 }
 
-/** Between passages there was only white space, which is not stored. */
+/** Joins chunks: text between them was only white space, which is not stored. */
 export function joined(
   chunks: readonly { content: string; start: number; end: number }[],
   start: number,
@@ -122,7 +122,7 @@ export function joined(
     const gap = chunk.start - at
     if (gap > 0) text += gap === 1 ? ' ' : '\n\n'.padEnd(gap)
     const from = Math.max(0, at - chunk.start)
-    // Masked secrets may have made it shorter.
+    // Masked secrets might have made the chunk shorter.
     text += chunk.content.padEnd(chunk.end - chunk.start).slice(from, chunk.end - chunk.start)
   }
   return text.padEnd(end - start).slice(0, end - start)

@@ -1,4 +1,4 @@
-/** Chunks on their way into an agent's database, for the worker threads that cut documents. */
+/** Writes chunks to an agent's database, from worker threads that chunk documents. */
 import type { Chunk } from '#documents/chunking/chunk-document.ts'
 import { randomIds } from '#platform/ids.ts'
 import { withAgentDatabase } from './indexing/agent-database.ts'
@@ -13,7 +13,7 @@ import { changeSource } from './source-rows.repository.ts'
 
 /**
  * Stores the chunks as a draft of their document.
- * @param warnings name what of the only document of a source could not be read.
+ * @param warnings the unreadable parts of a source's only document.
  */
 export async function storeDraft(
   { databasePath, sourceId, document, attempt, draft, isBuiltin }: DraftTask,
@@ -25,7 +25,7 @@ export async function storeDraft(
     await writer.start(sourceId)
     if (isBuiltin && chunks.length <= chunksPerTask) await writer.add(sourceId, chunks)
     else await writer.store(sourceId, chunks)
-    // Before the draft is complete: a run that continues it does not read the file again.
+    // Stored before the draft is complete: a run that continues the draft does not read the file again.
     if (document === undefined)
       await changeSource(db.db, sourceId, {
         warnings: warnings.length === 0 ? null : JSON.stringify(warnings),
@@ -37,7 +37,7 @@ export async function storeDraft(
 /** Chunks with their built-in vectors. */
 export type PreparedChunks = readonly PreparedChunk[]
 
-/** Undefined if there are so many that they are better prepared part by part. */
+/** Prepares chunks; undefined if there are too many for one task. */
 export function prepareChunks(chunks: readonly Chunk[]): PreparedChunks | undefined {
   if (chunks.length > chunksPerTask) return undefined
   return chunks.map(chunk => ({ ...chunk, ...prepare(chunk) }))

@@ -17,45 +17,44 @@ import {
 import type { FinishTask, IndexTask, SourceTask } from './indexing/index.worker.ts'
 import { providerSpace } from './indexing/provider-space.ts'
 
-/** One run that writes the chunks of a source: when the next one begins, the writes of this one are refused. */
+/** One run that writes the chunks of a source: the start of the next one blocks its writes. */
 export type SourceRun = Omit<SourceTask, 'document'>
 
 export interface DraftTask extends SourceTask {
-  /** Names the draft that the chunks become. */
+  /** The name of the draft for the chunks. */
   draft: string
-  /** Whether the chunks get built-in vectors: those of a small document get them at once. */
+  /** True if the chunks get built-in vectors: those of a small document get them at once. */
   isBuiltin: boolean
 }
 
 /** New chunks of a document. */
 export interface Replacement {
   run: SourceRun
-  /** The page of a website; absent for a source that is a single document. */
+  /** The page of a website; absent for a source with a single document. */
   document?: string
-  /** The agent's database. */
   db: Kysely<AgentTables>
   model: EmbeddingModel
-  /** Names the content that the chunks are made of: a draft of the same content is continued. */
+  /** The id of the chunks' content: a draft of the same content is continued. */
   content: string
-  /** Has a thread store the chunks by `storeDraft`. Returns why there are none, as a sentence for people. */
+  /** Stores the chunks by `storeDraft`, in a thread. Returns why there are none, as a sentence for people. */
   draft(task: DraftTask): Promise<string | undefined>
   signal: AbortSignal
-  /** Called when a part of the work is stored that no later run does again. */
+  /** Called after a part of the work was stored, which no later run repeats. */
   progressed?(): Promise<void>
-  /** The share of the work that is done, 0 to 1. */
+  /** Reports the completed share of the work, 0 to 1. */
   onProgress?(share: number): Promise<void>
 }
 
-/** Chunks that get built-in vectors in one task of a worker. */
+/** Number of chunks that get built-in vectors in one task of a worker. */
 export const chunksPerTask = 512
 /**
- * Chunks that a provider embeds before they are written: a failed attempt loses at most these, and no more are held in
- * memory.
+ * Max chunks that a provider embeds before they are written: a failed attempt loses only these, and only
+ * these are in memory.
  */
 const chunksPerEmbedding = 192
-/** The share of storing the chunks; the rest is embedding and indexing them. */
+/** The share of storing the chunks in the progress; the rest is embedding and indexing. */
 const progressStored = 0.2
-/** The chunks of the largest files take minutes to remove, in short transactions. */
+/** Enough for the chunks of the largest files, removed in short transactions. */
 const removalTimeoutMs = 15 * 60_000
 
 const indexWorker = new URL('./indexing/index.worker.ts', import.meta.url)
@@ -71,7 +70,7 @@ export function createIndexing(workers: WorkerPool) {
     return workers.run<Result>({ ...task, signal })
   }
 
-  /** Takes a few hundred milliseconds, after which others get the thread. Returns the number of chunks. */
+  /** Indexes chunks for a few hundred milliseconds, then others get the thread. Returns their number. */
   async function indexNext(source: SourceTask, { db, model, signal }: Replacement): Promise<number> {
     const embedded = model.provider === 'builtin' ? undefined : await embedNext(db, source, model, signal)
     const limit = embedded?.vectors.length ?? chunksPerTask
@@ -79,20 +78,20 @@ export function createIndexing(workers: WorkerPool) {
   }
 
   return {
-    /** Begins a run that replaces the documents of a source one by one: ends all others. */
+    /** Begins a run that replaces the documents of a source one by one, and ends all others. */
     async begin(agent: Pick<AgentHandle, 'path' | 'db'>, sourceId: string): Promise<SourceRun> {
       const run = newRun(agent, sourceId)
       await beginAttempt(agent.db, run)
       return run
     },
 
-    /** To be called first in a transaction of this run: until it ends, no other run can begin. */
+    /** Must be called first in a transaction of this run: until its end, no other run can begin. */
     requireRun: (transaction: Kysely<AgentTables>, run: SourceRun) => requireAttempt(transaction, run),
 
     /**
-     * Stores, embeds and indexes new chunks, part by part, and then shows them instead of the former ones. Continues where
-     * an interrupted run has stopped. Returns the number of chunks, or why there are none. Must not run concurrently for
-     * one source.
+     * Stores, embeds and indexes new chunks, part by part, then shows them instead of the former ones.
+     * Continues an interrupted run. Returns the number of chunks, or why there are none. Must not run
+     * concurrently for one source.
      */
     async replace(replacement: Replacement): Promise<number | string> {
       const { run, document, db, model, content, draft, signal } = replacement
@@ -118,12 +117,12 @@ export function createIndexing(workers: WorkerPool) {
       return await write<number>('finish', { ...source, embedding } satisfies FinishTask, signal)
     },
 
-    /** Hides all chunks of a source at once, and ends its runs; `remove` is to follow. */
+    /** Hides all chunks of a source at once, and ends its runs; `remove` must follow. */
     hide: (transaction: Kysely<AgentTables>, sourceId: string) => hideSource(transaction, sourceId),
 
     /**
-     * Removes all chunks of the given document, or else of the source. To be called before its row, which they refer to, is
-     * deleted.
+     * Removes all chunks of the given document, or else of the source. Must be called before the deletion of
+     * its row, to which they refer.
      */
     remove: (source: SourceTask, signal: AbortSignal) => write<void>('remove', source, signal),
   }

@@ -4,7 +4,7 @@ import { eventOf } from '#platform/jobs/event-payloads.ts'
 
 const source = { source_id: Type.String(), name: Type.String() }
 
-/** How work on a source ends: processing it, or giving its chunks another embedding. */
+/** Events at the end of work on a source: processing it, or embedding it again. */
 export const sourceEvents = {
   'source.ready': eventOf('A source can be searched.', { ...source, chunks: Type.Integer() }),
   'source.error': eventOf('A source could not be processed.', { ...source, error: Type.String() }),

@@ -24,7 +24,7 @@ import { createSearchIndex } from './search/search-index.ts'
 import { searchKnowledge } from './search-knowledge.ts'
 import { listDocuments } from './source-rows.repository.ts'
 
-/** So many names of the greatest length are seen whole by a model. */
+/** Max listed documents: names of max length fit whole into a model's view. */
 const maxListedDocuments = 40
 
 export interface KnowledgeFeature extends Feature {
@@ -34,13 +34,12 @@ export interface KnowledgeFeature extends Feature {
   indexing: IndexingService
   /** Reads and searches documents that belong to no source. */
   attached: Attached
-  /** Keeps the vectors of an agent's documents up to date when its embedding model changes. */
+  /** Updates the vectors of an agent's documents when its embedding model changes. */
   changes: EmbeddingChanges
-  /** The model that embeds the agent's documents. */
+  /** Returns the model that embeds the agent's documents. */
   embeddingOf(agentId: string): Promise<EmbeddingModel>
 }
 
-/** The searchable passages of an agent. */
 export function createKnowledge(
   infrastructure: Infrastructure,
   { settings }: { settings: SettingsService },
@@ -80,7 +79,7 @@ export function createKnowledge(
     subscriptions: {
       'settings.changed': async ({ agentId, names }) => {
         if (!names.some(concernsEmbedding)) return
-        // The settings are stored in any case; the next search looks again.
+        // The settings are stored in any case; the next search checks again.
         await agentDatabases
           .use(agentId, agent => changes.followAgain(agent))
           .catch(error => log.warn({ err: error, agentId }, 'the sources were not embedded by the new model'))
@@ -89,8 +88,8 @@ export function createKnowledge(
     tools: (agent, _taken, turn) => [searchTool(agent, turn)],
     start() {
       const platformEmbedding = () => models.embedding({ settings: {}, credentials: {} })
-      const needs = { platform, agentDatabases, platformEmbedding, changes, log }
-      followed = followPlatformEmbedding(needs, ending.signal)
+      const dependencies = { platform, agentDatabases, platformEmbedding, changes, log }
+      followed = followPlatformEmbedding(dependencies, ending.signal)
       return followed
     },
     async stop() {

@@ -13,29 +13,28 @@ import type { SearchIndex } from './search/search-index.ts'
 import { shownEmbeddings } from './search/shown-embeddings.ts'
 import { isSource } from './source-rows.repository.ts'
 
-/** How many results the passages for a question are chosen from, and how good each must be. */
+/** Number of results from which a question's passages are chosen, and the min score of each. */
 const automaticResults = 24
 const usefulScore = 0.2
 
 interface Dependencies {
   index: SearchIndex
-  /** The model with this name, as the agent can use it; throws if the agent can't. */
+  /** Returns the model with this name, as the agent can use it; throws if the agent cannot. */
   embeddingNamed(agentId: string, name: string): Promise<EmbeddingModel>
   changes: Pick<EmbeddingChanges, 'follow'>
-  /** Whether no other process uses the databases. Looking into them here is then cheaper than within a search. */
+  /** True if no other process uses the databases: reading here is then cheaper than within a search. */
   isExclusive: boolean
   log: Log
 }
 
-/** With its place, which the prompt leaves out. */
+/** A passage with its place, which the prompt leaves out. */
 export interface FoundPassage extends Passage {
   cited: CitedPassage
 }
 
-/** Searches an agent's sources. */
 export function createKnowledgeService({ index, embeddingNamed, changes, isExclusive, log }: Dependencies) {
   const prepare = createPrepareQuery({ embeddingNamed, changes, log })
-  /** The embeddings of an agent's visible chunks. They seldom change, and the search thread checks whether they have. */
+  /** The embeddings of an agent's visible chunks. They seldom change, and the search thread checks them. */
   const lastShown = new LRUCache<string, string[]>({ max: 1_000 })
 
   async function searchAll(
@@ -56,7 +55,7 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
     query: SearchQuery,
     signal: AbortSignal,
   ): Promise<SearchResult[]> {
-    // Most agents have no sources at first, and must not wait for a thread to find that out.
+    // Most agents have no sources at first, and should not wait for a thread to report it.
     if (query.source_id === undefined) lastShown.set(agent.agentId, shown.length === 0 ? undefined : shown)
     if (shown.length === 0) return []
     return await index.search(agent.path, await prepare(agent, query, shown, signal), signal)
@@ -73,7 +72,7 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
     return await searchBy(await shownEmbeddings(agent.db, source_id), agent, query, signal)
   }
 
-  /** The same, but only in the sources that the query names, if these have something that fits. */
+  /** Searches only the sources that the query names, if those have a fitting passage. */
   async function lookUp(
     agent: AgentHandle,
     query: SearchQuery,
@@ -95,8 +94,8 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
     lookUp,
 
     /**
-     * Passages that may answer a question, best first, with at most this many characters; none if nothing fits. Those of
-     * `files` come first, which were found in the documents of the conversation.
+     * Returns passages that might answer a question, best first, within this number of characters; none if
+     * nothing fits. Passages of `files`, found in the documents of the conversation, come first.
      */
     async passages(
       agent: AgentHandle,

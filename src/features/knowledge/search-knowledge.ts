@@ -7,9 +7,9 @@ import { citedOf } from './knowledge.service.ts'
 import type { DocumentList } from './source-rows.repository.ts'
 
 const resultsGiven = 8
-/** Of the documents of the conversation. */
+/** Max passages from the documents of the conversation. */
 const ofFiles = 6
-/** The query that stands for all documents. */
+/** The query that lists all documents. */
 const everything = '*'
 
 const input = fromSchema(
@@ -28,7 +28,7 @@ interface Dependencies {
   turn?: ToolTurn | undefined
 }
 
-/** Lets a model look something up in the agent's own sources. */
+/** A tool that lets a model search the agent's own sources. */
 export function searchKnowledge({ lookUp, documents, turn }: Dependencies): Tool {
   const files = turn?.searchFiles ? ', and the documents that were sent in this conversation,' : ''
   return {

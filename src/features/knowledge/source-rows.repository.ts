@@ -1,4 +1,4 @@
-/** The part of the sources' rows that searching and embedding need. */
+/** Reads and writes the columns of sources that searching and embedding need. */
 import type { NotNull } from 'kysely'
 import type { AgentDatabase as Database } from '#storage/tables.ts'
 
@@ -15,7 +15,7 @@ export interface DocumentList {
   documents: { name: string; status: string }[]
 }
 
-/** The names and states of the sources, the first ones by name, and how many there are. */
+/** Returns names and states of the first sources by name, and the total number. */
 export async function listDocuments(db: Database, limit: number): Promise<DocumentList> {
   const documents = await selectSources(db)
     .select(['name', 'status'])
@@ -29,14 +29,14 @@ export async function listDocuments(db: Database, limit: number): Promise<Docume
   return { total: Number(total), documents }
 }
 
-/** A source whose chunks are being given another embedding. */
+/** A source that is being embedded again. */
 export interface ChangingSource {
   id: string
   name: string
   chunks: number | null
-  /** Its earlier problem. */
+  /** The earlier problem. */
   error: string | null
-  /** The embedding that its chunks are being given. */
+  /** The new embedding of its chunks. */
   new_embedding: string
 }
 
@@ -48,26 +48,26 @@ function selectChanging(db: Database) {
     .$narrowType<{ new_embedding: NotNull }>()
 }
 
-/** Undefined if this source's chunks are not being given another embedding. */
+/** Returns the source; undefined if it is not being embedded again. */
 export async function findChanging(db: Database, id: string): Promise<ChangingSource | undefined> {
   return await selectChanging(db).where('id', '=', id).executeTakeFirst()
 }
 
-/** Whether any source's chunks are being given another embedding. */
+/** Returns true if any source is being embedded again. */
 export async function isAnyChanging(db: Database): Promise<boolean> {
   return (await selectChanging(db).limit(1).executeTakeFirst()) !== undefined
 }
 
-/** A source that is to get another embedding. */
+/** A source to embed again. */
 export interface NextSource {
   id: string
-  /** Processing it again failed, which its status shows afterwards as before. */
+  /** True if its processing failed before, which its status must show again afterwards. */
   isBroken: boolean
 }
 
 /**
- * A source that nothing is at work on and that has chunks of another embedding than this, or that failed to get yet
- * another one. One that failed to get this one is none: it would fail again.
+ * Returns an idle source with chunks of another embedding than this, or one that failed to get yet another
+ * embedding. A source that failed to get this embedding is left out: it would fail again.
  */
 export async function nextToChange(db: Database, embedding: string): Promise<NextSource | undefined> {
   const row = await db
@@ -99,7 +99,7 @@ export async function nextToChange(db: Database, embedding: string): Promise<Nex
   return row && { id: row.id, isBroken: row.status === 'error' && row.new_embedding === null }
 }
 
-/** Sources that failed are tried again, for any embedding. */
+/** Makes failed sources ready for another try, with any embedding. */
 export async function forgetFailures(db: Database): Promise<void> {
   await db
     .updateTable('sources')
@@ -113,14 +113,14 @@ interface SourceChanges {
   status?: 'updating' | 'ready' | 'error'
   error?: string | null
   progress?: number
-  /** JSON array of sentences. */
+  /** A JSON array of sentences. */
   warnings?: string | null
-  /** Cleared by each change of the status that does not name it. */
+  /** The new embedding. A status change that doesn't set it clears it. */
   new_embedding?: string
   updated_at?: string
 }
 
-/** False if there is no such source any more. */
+/** Returns false if the source does not exist. */
 export async function changeSource(db: Database, id: string, changes: SourceChanges): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('sources')

@@ -1,4 +1,4 @@
-/** Runs in threads of the worker pools; the other side is `attached.service.ts`. */
+/** Runs in threads of the worker pools; called by `attached.service.ts`. */
 import { LRUCache } from 'lru-cache'
 import type { Chunk } from '#documents/chunking/chunk-document.ts'
 import { chunkDocument } from '#documents/chunking/chunk-document.ts'
@@ -20,13 +20,13 @@ import type { SearchResult } from '../knowledge.schema.ts'
 import type { ChunkQuery } from '../search/rankings.ts'
 import { searchChunks } from '../search/search-chunks.ts'
 
-/** A document whose passages are stored. */
+/** A document with stored passages. */
 export interface AttachedDocument {
   id: string
   name: string
-  /** Where the result of `cut` is stored. */
+  /** The location of the result of `cut`. */
   passages: FileLocation
-  /** Of the passages, in bytes: more than their text has characters. */
+  /** The size of the passages in bytes: more than their characters. */
   size: number
 }
 
@@ -49,17 +49,17 @@ interface Given {
   format: DocumentFormat
 }
 
-/** The passages of a document as they are to be stored. */
+/** Returns the passages of a document in stored form. */
 export function cut(given: Given) {
   return readOrReason(async () => new TextEncoder().encode(JSON.stringify(await cutUp(given))))
 }
 
-/** The pages of a document that is stored nowhere. */
+/** Returns the pages of a document that is not stored. */
 export function pages(given: Given) {
   return readOrReason(async () => pagesOf(await cutUp(given)))
 }
 
-/** The pages of as many documents, in their order, as have no more characters together; by their ids. */
+/** Returns the pages of the first documents that fit within `characters` together, by id. */
 export async function whole({
   files,
   characters,
@@ -70,7 +70,7 @@ export async function whole({
   const found: [id: string, pages: AttachedPage[]][] = []
   let room = characters
   for (const file of files) {
-    // A few characters take more bytes than this.
+    // Only very short texts take more than 20 bytes per character.
     if (file.size > room * 20) break
     const pages = pagesOf(await passagesOf(file))
     room -= pages.reduce((sum, { text }) => sum + text.length, 0)
@@ -85,18 +85,18 @@ interface AttachedSearch {
   query: ChunkQuery
 }
 
-/** The last indexes that were searched: making one for a million characters takes a second. */
+/** The latest searched indexes: one for a million characters takes a second to create. */
 const indexes = new LRUCache<string, SearchDatabase>({
   max: 3,
   dispose: ({ db }) => void db.destroy(),
 })
 const inUse = onceIdle(() => indexes.clear())
 
-/** Searches an index that holds these documents and no others. */
+/** Searches an index with only these documents. */
 export async function search({ files, query }: AttachedSearch): Promise<SearchResult[]> {
   const key = files.map(({ id }) => id).join(' ')
   const index = indexes.get(key) ?? (await indexOf(files))
-  // Not before: making one may take longer than the pause after which all are dropped.
+  // Called late: creating an index can take longer than the pause after which all are dropped.
   inUse()
   indexes.set(key, index, { noDisposeOnSet: true })
   const results = await searchChunks(index, query)
@@ -121,7 +121,7 @@ async function indexOf(files: readonly AttachedDocument[]): Promise<SearchDataba
     const { chunks } = await passagesOf(file)
     const prepared = chunks.map(chunk => ({ ...chunk, ...prepare(chunk) }))
     let number = 0
-    // The same each time.
+    // Ids are the same for each index of a file.
     const ids = { ...randomIds, record: () => `${id}-${number++}` }
     await addDocuments({ db: index, ids, attempt }, [{ document: '', chunks: prepared }])
   }

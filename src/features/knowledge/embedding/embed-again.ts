@@ -9,26 +9,25 @@ import { changeSource } from '../source-rows.repository.ts'
 import { countEmbedded, documentWithout, showEmbedding } from './embedded-documents.ts'
 
 export interface Run {
-  /** The agent's database. */
   db: Kysely<AgentTables>
   source: SourceTask
-  /** The embedding that the agent uses now. */
+  /** Returns the embedding that the agent now uses. */
   wanted(): Promise<EmbeddingModel>
   vectors: NewVectors
-  /** When it is the turn of others, in milliseconds of `performance.now()`. */
+  /** The end of this turn, in milliseconds of `performance.now()`. */
   until: number
   signal: AbortSignal
-  /** Called when a part of the work is stored that no later run does again. */
+  /** Called after a part of the work was stored, which no later run repeats. */
   progressed(): Promise<void>
 }
 
-/** The greatest progress before the source is ready again. */
+/** The max progress before the source is ready again. */
 const lastProgress = 0.99
 
 /**
- * Gives the chunks of a source the vectors of the embedding that its agent uses now, and returns its name. Before each part it
- * reads which embedding that is, so that the last of several quick changes wins. Vectors that are there already stay.
- * @throws JobYields when it is the turn of others.
+ * Adds vectors of its agent's current embedding to the chunks of a source, and returns its name. Before each
+ * part it reads the current embedding, so that the last of several quick changes wins. Existing vectors stay.
+ * @throws JobYields at the end of its turn.
  */
 export async function embedAgain(run: Run): Promise<string> {
   for (;;) {
@@ -37,7 +36,7 @@ export async function embedAgain(run: Run): Promise<string> {
   }
 }
 
-/** False if another embedding is wanted meanwhile. */
+/** Returns false if the agent has changed its embedding again. */
 async function embedSource(run: Run, model: EmbeddingModel): Promise<boolean> {
   const { db, source, vectors, signal, progressed } = run
   const { sourceId } = source
@@ -61,7 +60,7 @@ async function embedSource(run: Run, model: EmbeddingModel): Promise<boolean> {
 
 type Document = NonNullable<Awaited<ReturnType<typeof documentWithout>>>
 
-/** False if another embedding is wanted meanwhile. */
+/** Returns false if the agent has changed its embedding again. */
 async function embedDocument(
   run: Run,
   { place, first, last }: Document,

@@ -20,19 +20,19 @@ interface Dependencies {
   changes: Pick<EmbeddingChanges, 'beginNext' | 'follow'>
   transact: Transact<SourceEvents>
   clock: Clock
-  /** How long the job works until it lets others go first, in milliseconds. */
+  /** Max time that the job works before others (ms). */
   turnMs?: number
 }
 
 type Context = JobContext<AgentHandle>
 
 const usualTurnMs = 20_000
-/** Runs that may fail while a provider is in trouble, which takes some minutes. */
+/** Max runs, enough for some minutes of a provider's failure. */
 const maxAttempts = 6
 
-/** Gives a source the vectors of another embedding. An interrupted run is continued by the next one. */
-export function createEmbedSourceJob(needs: Dependencies): JobHandler<AgentHandle> {
-  const { indexing, vectors, changes, transact, clock, embeddingOf, turnMs = usualTurnMs } = needs
+/** Embeds a source again with another embedding. The next run continues an interrupted one. */
+export function createEmbedSourceJob(dependencies: Dependencies): JobHandler<AgentHandle> {
+  const { indexing, vectors, changes, transact, clock, embeddingOf, turnMs = usualTurnMs } = dependencies
 
   async function embed({ agent, signal, progressed }: Context, source: ChangingSource): Promise<void> {
     const run = await indexing.begin(agent, source.id)
@@ -44,7 +44,7 @@ export function createEmbedSourceJob(needs: Dependencies): JobHandler<AgentHandl
     await finish(agent, source, embedding)
   }
 
-  /** A source that was in error before this returns to that error. */
+  /** Ends the work; a source with an earlier error returns to that error. */
   async function finish(
     { agentId, db }: AgentHandle,
     { id, name, chunks, error }: ChangingSource,
@@ -82,7 +82,7 @@ export function createEmbedSourceJob(needs: Dependencies): JobHandler<AgentHandl
         await embed(context, source).catch(error => {
           throw presentable(error, signal)
         })
-      // If the source was deleted, others are waiting; and the embedding may have changed since the last look.
+      // If the source was deleted, others are waiting; and the embedding might have changed again.
       await changes.follow(agent)
     },
     async onFailed({ agent, log, payload }, error) {

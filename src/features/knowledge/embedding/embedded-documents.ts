@@ -1,13 +1,13 @@
 /**
- * How documents change the embedding by which they are found: one keeps its old vectors until all its chunks have new ones,
- * and a single update then switches to those.
+ * Changes the embedding that finds documents: a document keeps its old vectors until all its chunks have new
+ * ones, and a single update then switches to those.
  */
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentDatabase as Database } from '#storage/tables.ts'
 import type { Attempt, DocumentPlace } from '../indexing/generations.ts'
 import { changeGeneration, requireAttempt } from '../indexing/generations.ts'
 
-/** A document of the source whose shown chunks are found by a different embedding. */
+/** Returns a document of the source whose shown chunks have another embedding. */
 export async function documentWithout(
   db: Database,
   sourceId: string,
@@ -27,7 +27,7 @@ export async function documentWithout(
   return { place, first: Number(row.first_sequence), last: Number(row.last_sequence) }
 }
 
-/** The number of the source's documents with shown chunks: in total, and found by this embedding. */
+/** Counts the source's documents with shown chunks: in total, and with this embedding. */
 export async function countEmbedded(
   db: Database,
   sourceId: string,
@@ -45,7 +45,7 @@ export async function countEmbedded(
   return { all: Number(row.shown), embedded: Number(row.embedded) }
 }
 
-/** To be called once all shown chunks of the document have vectors of this embedding: from now on it is found by them. */
+/** Switches the document to this embedding. Must be called once all shown chunks have its vectors. */
 export async function showEmbedding(db: Database, attempt: Attempt, embedding: string): Promise<void> {
   const { sourceId, document } = attempt
   await inTransaction(db, async transaction => {

@@ -18,7 +18,7 @@ export const embedJobName = 'source.embed'
 
 const payloadSchema = Type.Object({ sourceId: Type.String() })
 
-/** Without a key: the status of the source says that there is one. */
+/** Returns the job, without a key: the status of the source shows that it exists. */
 function embedJob(sourceId: string) {
   const payload: Static<typeof payloadSchema> = { sourceId }
   return { name: embedJobName, payload }
@@ -29,7 +29,7 @@ export function sourceToEmbed(payload: unknown): string {
   return payload.sourceId
 }
 
-/** Settings that decide by which model, if at all, an agent's documents are embedded. */
+/** Settings that decide the embedding model of an agent's documents. */
 const decisive: ReadonlySet<string> = new Set([
   'embedding_provider',
   'embedding_model',
@@ -39,7 +39,7 @@ const decisive: ReadonlySet<string> = new Set([
   'openai_compatible_api_key',
 ])
 
-/** Whether a change of this setting may change the model that embeds the agent's documents. */
+/** Returns true if a change of this setting might change the agent's embedding model. */
 export function concernsEmbedding(setting: string): boolean {
   return decisive.has(setting)
 }
@@ -52,11 +52,11 @@ interface Dependencies {
 }
 
 /**
- * Has sources embedded again by the embedding that their agent uses now, one source after the other, so that uploads need not
- * wait. To be called whenever that may have changed; a call that finds no change costs two reads.
+ * Embeds sources again with their agent's current embedding, one source after the other, so that uploads need
+ * not wait. To be called whenever that might have changed; a call without a change costs two reads.
  */
 export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: Dependencies) {
-  /** To be called in the transaction that ends the work on a source: begins that on the next one. */
+  /** Begins with the next source, in the transaction that ends the work on one. */
   async function beginNext(
     transaction: Transaction<AgentTables>,
     outbox: Outbox<SourceEvents>,
@@ -76,8 +76,8 @@ export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: De
     beginNext,
 
     /**
-     * Begins the work if there is some and none is under way. If the embedding is not available, everything stays as it
-     * is. Never throws. `found` names the embeddings that the chunks are known to have.
+     * Begins the work if necessary, unless it is in progress. If the embedding is not available, nothing
+     * changes. Never throws. `found` names the known embeddings of the chunks.
      */
     async follow({ agentId, db }: AgentHandle, found?: readonly string[]): Promise<void> {
       try {
@@ -91,8 +91,8 @@ export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: De
     },
 
     /**
-     * The same when the reason of earlier failures may be gone: the sources that failed are tried again, and one that waits
-     * after a failure no longer does.
+     * Follows a change that might fix earlier failures: failed sources are tried again, and the job does not
+     * wait for its retry.
      */
     async followAgain({ agentId, db }: AgentHandle): Promise<void> {
       const embedding = embeddingName(await embeddingOf(agentId))

@@ -11,7 +11,7 @@ import type { EmbeddingChanges } from './embedding-changes.ts'
 interface Dependencies {
   platform: Kysely<PlatformTables>
   agentDatabases: Pick<AgentDatabases, 'use'>
-  /** The embedding of agents that have chosen none; throws what keeps it from being had. */
+  /** Returns the embedding of agents without a choice; throws if it is not available. */
   platformEmbedding(): Promise<EmbeddingModel>
   changes: Pick<EmbeddingChanges, 'follow'>
   log: Log
@@ -20,16 +20,19 @@ interface Dependencies {
 const fact = 'embedding'
 
 /**
- * At the start: warns the operator if documents can't be embedded, and goes through all agents if the platform's embedding
- * has changed since that was last done. If it is interrupted, the next start does it.
+ * At the start, warns the operator if documents cannot be embedded, and updates all agents if the platform's
+ * embedding has changed after the last update. The next start repeats an interrupted update.
  */
-export async function followPlatformEmbedding(needs: Dependencies, signal: AbortSignal): Promise<void> {
-  const { platform, platformEmbedding, log } = needs
+export async function followPlatformEmbedding(
+  dependencies: Dependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const { platform, platformEmbedding, log } = dependencies
   try {
-    // A model on this machine takes long to load, and an end of the process must not wait for that.
+    // A model on this machine takes long to load, and the process must be able to end earlier.
     const embedding = embeddingName(await orAborted(platformEmbedding(), signal))
     if ((await lastFollowed(platform)) === embedding) return
-    await followInAll(needs, signal)
+    await followInAll(dependencies, signal)
     signal.throwIfAborted()
     await remember(platform, embedding)
   } catch (error) {
@@ -50,7 +53,7 @@ async function followInAll(
     await agentDatabases
       .use(id, agent => changes.follow(agent))
       .catch(error => {
-        // It was deleted meanwhile.
+        // The agent was deleted after the list was read.
         if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error
       })
   }

@@ -2,8 +2,8 @@ import { openSearchDatabase } from '#storage/search/search-database.ts'
 import type { SearchDatabase } from '#storage/search/search-engine.ts'
 
 /**
- * A worker's own connection to an agent's database, for one piece of work. The storage may keep it open for the next
- * one, and then notices whether the agent was deleted or recreated.
+ * Opens a worker's own connection to an agent's database, for one piece of work. The storage can keep it open
+ * for the next one, and then notices if the agent was deleted or recreated.
  */
 export async function withAgentDatabase<Result>(
   path: string,

@@ -19,7 +19,7 @@ export async function insertChunks(db: Kysely<AgentTables>, rows: readonly Chunk
     others.length === 0
       ? await insertOne(db, only)
       : await db.insertInto('chunks').values(rows).returning('sequence').execute()
-  // Sequences are given in the order of the rows, but no engine promises to return them in that order.
+  // Sequences ascend with the rows, but no engine promises to return them in that order.
   return added.map(({ sequence }) => Number(sequence)).toSorted((one, other) => one - other)
 }
 

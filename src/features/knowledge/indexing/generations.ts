@@ -1,13 +1,14 @@
 /**
- * Which chunks of a document search may show. A document is an uploaded file or a page of a website. Each processing
- * writes a generation of new chunks beside the old ones, as a draft: first all of them are stored, then they are
- * indexed. A single update of the range below then shows the new ones and hides the old, which are removed afterwards.
- * So search never sees half a source, wherever a process crashes; no transaction is long, and the next attempt continues
- * where a crashed one stopped.
+ * Selects the chunks of a document that search may show. A document is an uploaded file or a page of a
+ * website. Each processing writes a generation of new chunks beside the old ones, as a draft: first all are
+ * stored, then indexed. A single update of the range below then shows the new ones and hides the old, which
+ * are removed afterwards. So search never sees half a source, even after a crash; no transaction is long, and
+ * the next attempt continues the last.
  *
- * Each run enters its name here when it begins, and each of its writes requires that name in the same statement or
- * transaction: a run that lives on after losing its lease cannot mix its chunks with those of its successor. The row
- * without a document holds this attempt for the whole source; it is also the generation of a source that is one document.
+ * Each run enters its name here when it begins, and each of its writes requires that name in the same
+ * statement or transaction: a run that lives on after losing its lease cannot mix its chunks with those of
+ * its successor. The row without a document holds this attempt for the whole source; it is also the
+ * generation of a source with a single document.
  */
 import type { Expression, ExpressionBuilder, Selectable } from 'kysely'
 import { sql } from 'kysely'
@@ -19,21 +20,21 @@ import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 /** A part of a source whose chunks are shown together. */
 export interface DocumentPlace {
   sourceId: string
-  /** The page of a website; absent for a source that is a single document. */
+  /** The page of a website; absent for a source with a single document. */
   document?: string
 }
 
 /** One run that writes a source's chunks, at work on one of its documents. */
 export interface Attempt extends DocumentPlace {
-  /** Unique among all runs, also those of the same job. */
+  /** The attempt's name, unique among all runs, including those of the same job. */
   attempt: string
 }
 
 const nothing = { first_sequence: 1, last_sequence: 0 }
-/** Stands for the source itself, and for the document of a source that is a single document. */
+/** The name for the source itself, and for the document of a source with only one. */
 const whole = ''
 
-/** To be called when a run begins that writes a source's documents one by one: ends all other attempts. */
+/** Ends all other attempts. Called when a run begins that writes a source's documents one by one. */
 export async function beginAttempt(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
   await inTransaction(db, async transaction => {
     const isThere = await transaction
@@ -47,7 +48,7 @@ export async function beginAttempt(db: Database, { sourceId, attempt }: Attempt)
   })
 }
 
-/** To be called before adding or removing chunks that are not shown; ends the document's draft and other attempts. */
+/** Ends the document's draft and other attempts. Must be called before changes to hidden chunks. */
 export async function unsettleDocument(db: Database, attempt: Attempt): Promise<void> {
   const changes = { settled: 0, draft: null, attempt: attempt.attempt }
   if (attempt.document === undefined) return await putGeneration(db, attempt, changes)
@@ -68,7 +69,6 @@ export async function hideSource(
   await db.updateTable('chunk_generations').set(changes).where('source_id', '=', sourceId).execute()
 }
 
-/** Hides all chunks of this document. */
 export async function hideDocument(db: Database, attempt: Attempt): Promise<void> {
   await unsettleDocument(db, attempt)
   await changeGeneration(db, attempt, nothing)
@@ -93,9 +93,9 @@ async function putGeneration(
 }
 
 /**
- * To be called first in a transaction that writes chunks or indexes them: until it ends, no other attempt can begin.
- * Reading the row would not be enough: another attempt could begin, and look for what it has to remove, before this
- * transaction is committed.
+ * Must be called first in a transaction that writes chunks or indexes them: until its end, no other attempt
+ * can begin. Reading the row would not be enough: another attempt could begin, and list the chunks to remove,
+ * before this transaction is committed.
  */
 export async function requireAttempt(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
   await changeGeneration(db, { sourceId, attempt }, { attempt })
@@ -103,7 +103,7 @@ export async function requireAttempt(db: Database, { sourceId, attempt }: Attemp
 
 type Changes = Partial<Omit<Selectable<AgentTables['chunk_generations']>, 'source_id' | 'document'>>
 
-/** @throws Error when another attempt has begun, or the source is gone. */
+/** Changes the row. @throws Error if another attempt has begun, or the source is gone. */
 export async function changeGeneration(
   db: Database,
   { sourceId, document = whole, attempt }: Attempt,
@@ -121,17 +121,17 @@ export async function changeGeneration(
 
 const ended = 'Another attempt has taken over the chunks of this source.'
 
-/** To be called when only the shown chunks of the document are left. */
+/** Marks the document once only its shown chunks are left. */
 export async function settleDocument(db: Database, attempt: Attempt): Promise<void> {
   await changeGeneration(db, attempt, { settled: 1 })
 }
 
-/** To be called when all chunks of a draft are stored, since `unsettleDocument`; from now on it can be continued. */
+/** Marks a draft with all chunks stored after `unsettleDocument`; it can now be continued. */
 export async function completeDraft(db: Database, attempt: Attempt, draft: string): Promise<void> {
   await changeGeneration(db, attempt, { draft })
 }
 
-/** Makes this attempt the owner of the draft. False unless all its chunks are stored and none is shown yet. */
+/** Makes this attempt the owner of the draft. False unless all its chunks are stored and none is shown. */
 export async function continueDraft(
   db: Database,
   { sourceId, document = whole, attempt }: Attempt,
@@ -147,7 +147,7 @@ export async function continueDraft(
   return numUpdatedRows > 0n
 }
 
-/** The number of chunks in the document's draft: in total, and indexed. */
+/** Counts the chunks in the document's draft: in total, and indexed. */
 export async function countDraft(
   db: Database,
   place: DocumentPlace,
@@ -162,7 +162,7 @@ export async function countDraft(
   return { stored: Number(row.stored), indexed: Number(row.indexed) }
 }
 
-/** The next chunks of the draft that are not indexed yet. */
+/** Returns the next chunks of the draft that are not indexed yet. */
 export async function nextUnindexed(db: Database, place: DocumentPlace, limit: number) {
   const rows = await chunksOf(db, place)
     .select(['sequence', 'content', 'section'])
@@ -173,14 +173,14 @@ export async function nextUnindexed(db: Database, place: DocumentPlace, limit: n
   return rows.map(row => ({ ...row, sequence: Number(row.sequence) }))
 }
 
-/** To be called in the transaction that indexes chunks, with the last one's sequence. */
+/** Stores the last indexed sequence, in the transaction that indexes its chunk. */
 export async function markIndexed(db: Database, attempt: Attempt, sequence: number): Promise<void> {
   await changeGeneration(db, attempt, { indexed_sequence: sequence })
 }
 
 /**
- * Shows the chunks stored since the last call instead of those shown so far, and returns their number. To be called in
- * a transaction that begins with `requireAttempt`. `embedding` is that of their vectors.
+ * Shows the chunks stored after the last call instead of the former ones, and returns their number. Must be
+ * called in a transaction that begins with `requireAttempt`. `embedding` is that of their vectors.
  */
 export async function showDraft(db: Database, attempt: Attempt, embedding: string): Promise<number> {
   const newest = await chunksOf(db, attempt)
@@ -228,7 +228,7 @@ const insertShown = prepareQuery((db: Database, value: ValueOf<ShownColumns>) =>
 
 type ShownColumns = Exclude<keyof Selectable<AgentTables['chunk_generations']>, 'settled' | 'draft'>
 
-/** Those of the source's documents that have chunks, or may have some. */
+/** Returns the source's documents that have chunks, or might have some. */
 export async function knownDocuments(
   db: Database,
   sourceId: string,
@@ -243,11 +243,11 @@ export async function knownDocuments(
   return new Set(rows.map(({ document }) => document))
 }
 
-/** Forgets a document that has no chunks. */
+/** Forgets a document without chunks. */
 export const forgetDocument = (db: Database, { sourceId, document = whole, attempt }: Attempt) =>
   forget(db, { source_id: sourceId, attempt, document })
 
-/** Forgets a source that has no chunks, with all its documents. */
+/** Forgets a source without chunks, and all its documents. */
 export const forgetSource = (db: Database, { sourceId, attempt }: Attempt) =>
   forget(db, { source_id: sourceId, attempt })
 
@@ -257,7 +257,7 @@ async function forget(db: Database, rows: { source_id: string; attempt: string; 
   if (numDeletedRows === 0n) throw new Error(ended)
 }
 
-/** The sequences of the document's chunks that are not shown, or if none is given, of all the source's. */
+/** Returns the sequences of hidden chunks of the document, or without one, of the source. */
 export async function hiddenChunks(db: Database, { sourceId, document }: DocumentPlace): Promise<number[]> {
   const ofSource = withGenerations(db).where('chunks.source_id', '=', sourceId)
   const rows = await (document === undefined ? ofSource : ofSource.where('chunks.document', '=', document))
@@ -267,7 +267,7 @@ export async function hiddenChunks(db: Database, { sourceId, document }: Documen
   return rows.map(row => Number(row.sequence))
 }
 
-/** Selects the sequences of the chunks that may be shown, of one embedding if given; undefined if every chunk may. */
+/** Selects the visible chunks' sequences, of one embedding if given; undefined if all are visible. */
 export async function shownChunks(
   db: Database,
   sourceIds: readonly string[] | undefined,
@@ -286,12 +286,11 @@ async function hidesAny(db: Database): Promise<boolean> {
   return (await selectUnsettled(db, {})).length > 0
 }
 
-/** Without parameters, since the first query of a search may be sent along with the start of its transaction. */
+/** Has no parameters because the first query of a search can be sent along with its transaction's start. */
 const selectUnsettled = prepareQuery((db: Database) =>
   db.selectFrom('chunk_generations').select('source_id').where('settled', '=', sql.lit(0)).limit(sql.lit(1)),
 )
 
-/** Chunks joined with the generations of their documents. */
 export function withGenerations(db: Database) {
   return db
     .selectFrom('chunks')

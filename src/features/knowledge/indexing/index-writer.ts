@@ -28,27 +28,27 @@ import { inShortTransactions } from './short-transactions.ts'
 import { atOnce, batches, writeIndexes } from './write-indexes.ts'
 
 export interface IndexWriter {
-  /** Begins a draft of the source's chunks; removes what a crashed attempt has left, and ends other attempts. */
+  /** Begins a draft; removes the rest of a crashed attempt, and ends other attempts at the source. */
   start(sourceId: string): Promise<void>
   /** Stores chunks of the draft, to be indexed by `index`. */
   store(sourceId: string, chunks: readonly Chunk[]): Promise<void>
-  /** Marks the draft as complete: from now on a draft of this name can be continued. */
+  /** Marks the draft as complete: a draft of this name can now be continued. */
   complete(sourceId: string, draft: string): Promise<void>
   /**
-   * Indexes the next chunks of the draft, at most `limit`, and returns their number; search does not show them yet.
-   * Without `embedded` they get built-in vectors.
+   * Indexes the next chunks of the draft, up to `limit`, and returns their number; search does not show them
+   * yet. `embedded` defaults to built-in vectors.
    */
   index(sourceId: string, limit: number, embedded?: Embedded): Promise<number>
   /** Stores and indexes chunks at once. */
   add(sourceId: string, chunks: readonly (Chunk | PreparedChunk)[], embedded?: Embedded): Promise<void>
   /**
-   * Shows the draft instead of the previous chunks, and returns its number of chunks. `embedding` is the one that its
-   * chunks were embedded with, by default the built-in one.
+   * Shows the draft instead of the previous chunks, and returns its number of chunks. `embedding` is that of
+   * its chunks; defaults to the built-in one.
    */
   finish(sourceId: string, embedding?: string): Promise<number>
   /**
-   * Removes all chunks of the document, or if none is given, of the source; to be called before its row, which they
-   * refer to, is deleted.
+   * Removes all chunks of the document, or without one, of the source. Must be called before the deletion of
+   * its row, to which they refer.
    */
   remove(sourceId: string): Promise<void>
 }
@@ -63,18 +63,18 @@ interface Dependencies {
   db: SearchDatabase
   ids: Ids
   attempt: string
-  /** The page of a website to write; absent for sources that are a single document, and to remove a whole source. */
+  /** The page of a website to write; absent for a source with a single document, and to remove a source. */
   document?: string | undefined
 }
 
 /**
- * Writes and indexes the chunks of an agent's sources. For worker threads: it computes for a long time and may wait for
- * locks. Sources do not disturb one another; of two attempts at one source, the one that began last continues, and the
- * other's writes change nothing and throw.
+ * Writes and indexes the chunks of an agent's sources. For worker threads: it computes for a long time and
+ * can wait for locks. Sources do not disturb one another; of two attempts at one source, the one that began
+ * last continues, and the other's writes change nothing and throw.
  */
-export function createIndexWriter(needs: Dependencies): IndexWriter {
-  const { db, engine } = needs.db
-  const { attempt, document } = needs
+export function createIndexWriter(dependencies: Dependencies): IndexWriter {
+  const { db, engine } = dependencies.db
+  const { attempt, document } = dependencies
   const attemptAt = (sourceId: string) => ({ sourceId, attempt, ...(document !== undefined && { document }) })
   const placeOf = (sourceId: string) => ({
     db,
@@ -96,7 +96,7 @@ export function createIndexWriter(needs: Dependencies): IndexWriter {
   }
 
   const rowOf = (sourceId: string, chunk: Chunk) =>
-    chunkRow({ id: needs.ids.record(), source_id: sourceId, document: document ?? '' }, chunk)
+    chunkRow({ id: dependencies.ids.record(), source_id: sourceId, document: document ?? '' }, chunk)
 
   async function store(sourceId: string, chunks: readonly Chunk[]): Promise<void> {
     const rows = chunks.map(chunk => rowOf(sourceId, chunk))
@@ -106,7 +106,7 @@ export function createIndexWriter(needs: Dependencies): IndexWriter {
   }
 
   const targetOf = (sourceId: string, embedded: Embedded | undefined) => ({
-    database: needs.db,
+    database: dependencies.db,
     place: placeOf(sourceId),
     attempt: attemptAt(sourceId),
     embedded,
@@ -126,7 +126,7 @@ export function createIndexWriter(needs: Dependencies): IndexWriter {
       )
       return stored.length
     },
-    // Not through `store`: others get their turn after each transaction, so a small document should need only one.
+    // This avoids `store`, whose transactions let others write: a small document needs only one.
     add: (sourceId, chunks, embedded) =>
       indexEach(targetOf(sourceId, embedded), chunks, (transaction, some) =>
         insertChunks(

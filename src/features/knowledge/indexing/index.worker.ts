@@ -1,4 +1,4 @@
-/** Runs in a thread of the worker pool; the other side is `search-index.ts`. */
+/** Runs in a thread of the worker pool; called by `search-index.ts`. */
 import { randomIds } from '#platform/ids.ts'
 import { withAgentDatabase } from './agent-database.ts'
 import type { Attempt } from './generations.ts'
@@ -6,7 +6,7 @@ import type { Embedded, IndexWriter } from './index-writer.ts'
 import { createIndexWriter } from './index-writer.ts'
 
 export interface SourceTask extends Attempt {
-  /** `path` of the agent's handle. */
+  /** The `path` of the agent's handle. */
   databasePath: string
 }
 
@@ -15,17 +15,16 @@ export interface IndexTask extends SourceTask {
   embedded?: Embedded | undefined
 }
 
-/** @returns the number of chunks that were indexed. */
+/** Indexes chunks. @returns the number of indexed chunks. */
 export function index({ limit, embedded, ...task }: IndexTask): Promise<number> {
   return write(task, writer => writer.index(task.sourceId, limit, embedded))
 }
 
 export interface FinishTask extends SourceTask {
-  /** The embedding of the draft's chunks. */
   embedding: string
 }
 
-/** @returns the number of chunks that the source now has. */
+/** Ends the draft. @returns the source's new number of chunks. */
 export function finish({ embedding, ...task }: FinishTask): Promise<number> {
   return write(task, writer => writer.finish(task.sourceId, embedding))
 }

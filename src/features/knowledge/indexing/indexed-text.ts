@@ -1,15 +1,15 @@
 import { spellingTerms } from '#models/text-analysis/spellings.ts'
 
-/** Words in JSON that directly follow the escape of a line break or the like. */
+/** Matches words in JSON directly after the escape of a line break or similar. */
 const behindEscape = /\\[nrtbf]([\p{L}\p{N}]+)/gu
 
-/** The parts of a word that is hyphenated at the end of a line. */
+/** Matches the parts of a word that is hyphenated at the end of a line. */
 const brokenWord = /(?<!\p{L})(\p{L}+)[-\u00ad\u2010]\n[ \t]*(\p{Ll}+)/gu
 
 /**
- * The text by which a chunk is found. In addition to what is shown: the heading above the text, words after escapes
- * (which otherwise seem to begin with a different letter), words that are broken across lines, and codes, dates and
- * names in the form that their spellings share.
+ * Returns the text that finds a chunk. It adds to the shown text: the heading above it, words after escapes
+ * (which otherwise seem to begin with another letter), words that are broken across lines, and codes, dates
+ * and names in the form for all spellings.
  */
 export function indexedText({ content, section }: { content: string; section: string | null }): string {
   const text = section === null ? content : `${section}\n${content}`

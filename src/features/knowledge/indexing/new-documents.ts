@@ -1,4 +1,4 @@
-/** Adds documents that have no chunks yet: all of one can be stored, indexed and shown in a single transaction. */
+/** Adds documents without chunks: all of one can be stored, indexed and shown in a single transaction. */
 import type { Transaction } from 'kysely'
 import type { Ids } from '#platform/ids.ts'
 import type { SearchDatabase } from '#storage/search/search-engine.ts'
@@ -25,10 +25,13 @@ interface Dependencies {
   attempt: Omit<Attempt, 'document'>
 }
 
-/** Adds documents of a source with built-in vectors. Documents that are already known, or are large, take longer. */
-export async function addDocuments(needs: Dependencies, documents: readonly NewDocument[]): Promise<void> {
-  const { sourceId, attempt } = needs.attempt
-  const { db, engine } = needs.db
+/** Adds documents of a source with built-in vectors. Known or large documents take longer. */
+export async function addDocuments(
+  dependencies: Dependencies,
+  documents: readonly NewDocument[],
+): Promise<void> {
+  const { sourceId, attempt } = dependencies.attempt
+  const { db, engine } = dependencies.db
   const names = documents.map(({ document }) => document)
   const known = await knownDocuments(db, sourceId, names)
   const isQuick = ({ document, chunks }: NewDocument) => !known.has(document) && chunks.length <= batchSize
@@ -37,13 +40,13 @@ export async function addDocuments(needs: Dependencies, documents: readonly NewD
     {
       db,
       singleWriter: engine.singleWriter,
-      begin: transaction => requireAttempt(transaction, needs.attempt),
+      begin: transaction => requireAttempt(transaction, dependencies.attempt),
     },
     documents.filter(isQuick),
-    (transaction, added) => addWhole(needs, transaction, added),
+    (transaction, added) => addWhole(dependencies, transaction, added),
   )
   for (const { document, chunks } of documents.filter(one => !isQuick(one))) {
-    const writer = createIndexWriter({ ...needs, attempt, document })
+    const writer = createIndexWriter({ ...dependencies, attempt, document })
     await writer.start(sourceId)
     await writer.add(sourceId, chunks)
     await writer.finish(sourceId)

@@ -6,11 +6,11 @@ import { providerSpace } from './provider-space.ts'
 import type { ChunkText } from './vector-writer.ts'
 import type { PartTask, RemovalTask, WriteTask } from './vectors.worker.ts'
 
-/** Gives stored chunks the vectors of another embedding, in worker threads. */
+/** Adds vectors of another embedding to stored chunks, in worker threads. */
 export interface NewVectors {
   /**
-   * Embeds the next shown chunks of the document that have no vector of this model, after the one with the sequence
-   * `after`. Returns the last of them, or undefined if none was left.
+   * Embeds the next shown chunks of the document without a vector of this model, after the sequence `after`.
+   * Returns the last of them, or undefined if none was left.
    */
   embedNext(
     document: SourceTask,
@@ -22,10 +22,10 @@ export interface NewVectors {
   removeOthers(source: SourceTask, embedding: string, signal: AbortSignal): Promise<void>
 }
 
-/** Chunks that are embedded before they are written: a failed attempt loses at most these, and no more are held in memory. */
+/** Max chunks embedded before a write: a failed attempt loses only these, and only these use memory. */
 const chunksPerPart = 192
 const builtinChunksPerPart = 512
-/** The vectors of the largest sources take minutes to remove, in short transactions. */
+/** Enough for the vectors of the largest sources, removed in short transactions. */
 const removalTimeoutMs = 15 * 60_000
 
 const file = new URL('./vectors.worker.ts', import.meta.url)

@@ -4,17 +4,17 @@ import { termsAndSearchableText } from '#models/text-analysis/text-analysis.ts'
 import type { Vector } from '#storage/search/search-engine.ts'
 import { indexedText } from './indexed-text.ts'
 
-/** The indexed content of a chunk. Computing it is most of the work, and needs no database. */
+/** The indexed content of a chunk: most of the computation, without a database. */
 export interface Prepared {
   terms: string
-  /** Undefined for a chunk without words, which can only be found by its terms. */
+  /** The vector; undefined for a chunk without words, which only its terms can find. */
   vector: Vector | undefined
 }
 
 /** A chunk with a built-in vector. */
 export type PreparedChunk = Chunk & Prepared
 
-/** Chunks that are already prepared are kept; without `vector`, a chunk gets a built-in one. */
+/** Prepares a chunk unless it is prepared; `vector` defaults to a built-in one. */
 export function prepare(
   chunk: Pick<Chunk, 'content' | 'section'> | PreparedChunk,
   vector?: Vector,

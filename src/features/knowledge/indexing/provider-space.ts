@@ -5,12 +5,12 @@ import { builtinSpace } from './builtin-space.ts'
 
 export const builtinName = embeddingName({ provider: 'builtin', id: builtinSpace.id })
 
-/** The id of the space that this embedding's vectors belong to. */
+/** Returns the id of the space of this embedding's vectors. */
 export function spaceIdOf(name: string): string {
   return name === builtinName ? builtinSpace.id : name
 }
 
-/** The space of this model's vectors, of which this is one. */
+/** Returns the space of this model's vectors, from one of them. */
 export function providerSpace(
   model: Pick<EmbeddingModel, 'provider' | 'id'>,
   { length: dimensions }: Float32Array,

@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 
-/** In milliseconds: how long a transaction continues to take items, and how long others then get at least. */
+/** Max time of a transaction, and min time for others after it (ms). */
 interface Turns {
   own: number
   others: number
 }
 
 /**
- * With a single writer, others wait no longer than one turn and one more item; their turn is longer than the pauses in
+ * With a single writer, others wait at most one turn and one item; their turn is longer than the pauses in
  * which they poll for the lock.
  */
 const takingTurns: Turns = { own: 10, others: 6 }
@@ -17,31 +17,31 @@ const amongWriters: Turns = { own: 100, others: 0 }
 
 interface Database<Tables, Item> {
   db: Kysely<Tables>
-  /** Of the database's engine. */
+  /** True if the engine allows only one writer. */
   singleWriter: boolean
-  /** Run at the beginning of each transaction. */
+  /** Called at the beginning of each transaction. */
   begin?(transaction: Transaction<Tables>): Promise<void>
-  /** Run at the end of each transaction, with the last item that was processed in it. */
+  /** Called at the end of each transaction, with the last item that was processed in it. */
   end?(transaction: Transaction<Tables>, last: Item): Promise<void>
 }
 
 /**
- * The work for an item depends only on rows that each of these transactions changes first. At a stricter isolation
- * level, transactions of different sources would make one another fail again and again, because their new rows share
+ * The work for an item depends only on rows that each of these transactions changes first. At a stricter
+ * isolation level, transactions of different sources would repeatedly fail because their new rows share
  * pages.
  */
 const isolation = 'repeatable read'
 
 interface Time {
-  /** Milliseconds from any moment. */
+  /** Returns milliseconds after any fixed moment. */
   now(): number
   pause(milliseconds: number): Promise<unknown>
 }
 
 export function createShortTransactions({ now, pause }: Time) {
   /**
-   * When this thread may write again, by `now`. Its work until then, such as preparing its next writes, costs the others
-   * nothing.
+   * The time from which this thread may write again, by `now`. Its work until then, such as preparing its
+   * next writes, does not delay others.
    */
   let nextTurn = 0
 
@@ -55,7 +55,7 @@ export function createShortTransactions({ now, pause }: Time) {
       const rest = turns.others > 0 ? nextTurn - now() : 0
       if (rest > 0) await pause(rest)
       const transact = async (transaction: Transaction<Tables>) => {
-        // Counted from here, since waiting for the lock delays no one.
+        // Measured from here because waiting for the lock delays no other writer.
         const begun = now()
         await begin?.(transaction)
         let next = done
@@ -77,7 +77,7 @@ export function createShortTransactions({ now, pause }: Time) {
 }
 
 /**
- * Does `work` for each item, in order, in as few transactions as the time limit of each allows. Where others may be
- * waiting, they get as long a turn after each; after an error or a crash, everything up to the last commit is done.
+ * Does `work` for each item, in order, in as few transactions as the time limit of each allows. Others that
+ * might wait get a turn after each; after an error or a crash, everything up to the last commit is done.
  */
 export const inShortTransactions = createShortTransactions({ now: () => performance.now(), pause: delay })

@@ -1,4 +1,4 @@
-/** Gives stored chunks the vectors of another embedding, and removes those of others. For worker threads. */
+/** Adds vectors of another embedding to stored chunks, and removes others. For worker threads. */
 import type { Kysely, Transaction } from 'kysely'
 import { sql } from 'kysely'
 import { embedDocument } from '#models/embeddings/builtin-embedding.ts'
@@ -47,7 +47,7 @@ async function selectUnembedded(
   return rows.map(row => ({ ...row, sequence: Number(row.sequence) }))
 }
 
-/** Gives the chunks a provider's vectors. */
+/** Stores a provider's vectors of the chunks. */
 export async function writeVectors(
   database: SearchDatabase,
   attempt: Attempt,
@@ -65,7 +65,7 @@ export async function writeVectors(
   )
 }
 
-/** Gives the next chunks built-in vectors. Returns the last chunk that was looked at, or undefined once all have been. */
+/** Stores built-in vectors of the next chunks. Returns the last examined chunk, or undefined at the end. */
 export async function embedNext(
   database: SearchDatabase,
   attempt: Attempt,
@@ -109,8 +109,8 @@ async function sequencesIn(db: Kysely<AgentTables>, table: string, sourceId: str
 }
 
 /**
- * Checked per chunk: for `not in`, PostgreSQL would read the whole table each time, and again for each chunk if it is
- * large.
+ * Checks one chunk: for `not in`, PostgreSQL would read the whole table each time, and again for each chunk
+ * if it is large.
  */
 function hasNone(table: string) {
   return sql<boolean>`not exists (

@@ -1,4 +1,4 @@
-/** Runs in a thread of the worker pool; the other side is `new-vectors.ts`. */
+/** Runs in a thread of the worker pool; called by `new-vectors.ts`. */
 import { withAgentDatabase } from './agent-database.ts'
 import type { SourceTask } from './index.worker.ts'
 import type { Embedded } from './index-writer.ts'
@@ -13,7 +13,7 @@ export interface WriteTask extends SourceTask {
 }
 
 export interface RemovalTask extends SourceTask {
-  /** The embedding whose vectors are kept. */
+  /** The embedding whose vectors stay. */
   embedding: string
 }
 
@@ -27,7 +27,7 @@ export function write({ databasePath, sequences, embedded, ...attempt }: WriteTa
   )
 }
 
-/** @returns the last chunk that was looked at, or undefined once all have been. */
+/** Embeds chunks. @returns the last examined chunk, or undefined at the end. */
 export function embed({ databasePath, ...task }: PartTask): Promise<number | undefined> {
   return withAgentDatabase(databasePath, { readOnly: false }, db => embedNext(db, task, task))
 }

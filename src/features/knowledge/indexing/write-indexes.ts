@@ -1,10 +1,10 @@
-/** Writes chunks to the indexes, as many at a time as suits the engine. */
+/** Writes chunks to the indexes, in batches that suit the engine. */
 import type { Transaction } from 'kysely'
 import type { SearchEngine, VectorSpace } from '#storage/search/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Prepared } from './prepared-chunk.ts'
 
-/** Chunks that are analysed and embedded at a time, before the database is locked to write them. */
+/** Number of chunks that are analysed and embedded before the database is locked to write them. */
 export const batchSize = 32
 
 export function batches<Item>(items: readonly Item[], size = batchSize): Item[][] {
@@ -14,14 +14,14 @@ export function batches<Item>(items: readonly Item[], size = batchSize): Item[][
 }
 
 /**
- * The rows of one statement of each kind: many chunks where each statement is a round trip to the server, and a
- * single one where others wait for the end of the transaction.
+ * Returns the rows of each statement: many chunks if a statement is a round trip to the server, a single one
+ * if others wait for the end of the transaction.
  */
 export function atOnce<Item>(items: readonly Item[], { singleWriter }: SearchEngine): Item[][] {
   return batches(items, singleWriter ? 1 : batchSize)
 }
 
-/** @param chunks that are stored, in the order of their sequences. */
+/** Writes stored chunks. @param chunks in the order of their sequences. */
 export async function writeIndexes(
   transaction: Transaction<AgentTables>,
   { engine, space }: { engine: SearchEngine; space: VectorSpace },

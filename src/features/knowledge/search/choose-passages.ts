@@ -1,14 +1,14 @@
 import type { SearchedPassage } from '#models/language-model/passages.ts'
 
-/** The share of a prompt for the passages of a question, in characters: less than is kept free for them. */
+/** Max characters of a question's passages: less than the prompt reserves for them. */
 const passageCharacters = 12_000
 const maxPassages = 6
 
-/** Of one source, as long as others have something that is nearly as good as the best. */
+/** Max passages of one source, while others have almost equally good ones. */
 const maxOfOne = 3
 const nearlyAsGood = 0.6
 
-/** The results that a question gets unasked, best first: as many as fit, and no source crowds out the others. */
+/** Returns a question's automatic passages, best first, up to the limits per text and source. */
 export function choosePassages<Result extends SearchedPassage>(
   results: readonly Result[],
   characters: number,

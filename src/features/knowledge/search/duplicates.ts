@@ -1,19 +1,19 @@
 /**
- * Finds texts that say the same: the same words in the same order except for a few, and the same numbers. Otherwise,
- * copies and versions of a document would fill the results with one passage; a version with a different price or date
- * says something else.
+ * Finds near-duplicates: texts with the same words in the same order except for a few, and the same numbers.
+ * Otherwise, copies and versions of a document would fill the results with one passage; a version with a
+ * different price or date is no duplicate.
  */
 import { LRUCache } from 'lru-cache'
 import { onceIdle } from '#storage/search/once-idle.ts'
 import { hashOf, hashTerms, joined } from './term-hashes.ts'
 
-/** Number of consecutive terms that are compared as one ("shingles", Broder 1997). */
+/** Number of consecutive terms that form one unit of comparison ("shingles", Broder 1997). */
 const rowLength = 4
-/** The share of all shingles of two texts that both must have. */
+/** The min share of all shingles of two texts that both have. */
 const minCommon = 0.8
 /**
- * Number of shingles by which texts are looked up: two texts with mostly the same shingles have at least one of these
- * in common.
+ * Number of shingles that find candidates: two texts with mostly the same shingles share at least one of
+ * these.
  */
 const keysOfText = 8
 
@@ -30,8 +30,8 @@ interface Text {
 }
 
 /**
- * The smallest hashes of a text, by id: splitting texts is a considerable part of a search, and most texts have no
- * shingle in common with any other. 16,384 entries take about 3 MiB.
+ * The smallest hashes of a text, by id: splitting texts is a considerable part of a search, and most texts
+ * share no shingle with any other. 16,384 entries take about 3 MiB.
  */
 const remembered = new LRUCache<string, Uint32Array>({ max: 16_384 })
 const inUse = onceIdle(() => remembered.clear())
@@ -41,7 +41,7 @@ interface Group<Item> {
   duplicates: Item[]
 }
 
-/** The items in order, each with the later ones that have practically the same text. */
+/** Returns the items in order, each with the later ones that have practically the same text. */
 export function groupDuplicates<Item extends Text>(items: readonly Item[]): Group<Item>[] {
   inUse()
   const groups: Group<Item>[] = []
@@ -85,14 +85,14 @@ export function groupDuplicates<Item extends Text>(items: readonly Item[]): Grou
 
 function fingerprintOf(text: string): Fingerprint {
   const { hashes, numbers } = hashTerms(text)
-  // In a text of few words, any different character changes the meaning: it is compared literally.
+  // In a text of few words, any other character changes the meaning, so it is compared literally.
   if (hashes.length < rowLength) return { rows: Uint32Array.of(hashOf(text)), numbers: text }
   const rows = new Uint32Array(hashes.length - rowLength + 1)
   for (let start = 0; start < rows.length; start += 1) rows[start] = joined(hashes, start, start + rowLength)
   return { rows, numbers }
 }
 
-/** The smallest hashes in ascending order, which are the same wherever they occur. */
+/** Returns the smallest hashes in ascending order, which are the same wherever they occur. */
 function keysOf({ rows }: Fingerprint): Uint32Array {
   const keys: number[] = []
   let greatest = Number.POSITIVE_INFINITY

@@ -1,32 +1,32 @@
 /**
- * Of a query: codes, dates, names with a single letter, words in capitals and quoted phrases. A chunk that holds one as it is
- * written ranks before those that hold only its words, which the rankings by words and vectors cannot tell apart.
+ * Finds the exact parts of a query: codes, dates, names with a single letter, words in capitals and quoted
+ * phrases. A chunk with one ranks before those with only its words, which look the same by words and vectors.
  */
 import type { Spelling } from '#models/text-analysis/spellings.ts'
 import { nameOf, spelled, spellingsOf } from '#models/text-analysis/spellings.ts'
 import { isStopWord, termsOf } from '#models/text-analysis/text-analysis.ts'
 import type { Scored } from './fusion.ts'
 
-/** The text of a chunk, as it is and as `spelled` makes it. */
+/** The text of a chunk, unchanged and in the form of `spelled`. */
 interface Content {
   raw: string
   plain: string
 }
 
 export interface Exact {
-  /** Its term in the index, if it has one. */
+  /** The term in the index, if there is one. */
   term?: string
-  /** The words of the query that it is made of. */
+  /** The words of the query in it. */
   words: string[]
-  /** Its letters and digits, where a chunk may have a space between them, as in "KX 40". */
+  /** Letters and digits that chunks might separate by a space, as in "KX 40". */
   parts: string[]
-  /** 1 as it is written, less in another spelling, 0 if a chunk does not hold it. */
+  /** Returns 1 for the written form in a chunk, less for another spelling, 0 for neither. */
   heldBy(content: Content): number
 }
 
 const asOtherSpelling = 0.5
 
-/** Of a long text, such as a pasted log, only the first ones at its beginning and its end are looked at. */
+/** Max exact parts, and max characters at the beginning and end of a long text, such as a pasted log. */
 const maxSpellings = 16
 const maxCharacters = 2_000
 
@@ -42,7 +42,7 @@ export function exactSpellings(text: string): Exact[] {
   return [...phrases(query), ...ofDates.flat(), ...others, ...capitals(query)].slice(0, maxSpellings)
 }
 
-/** The terms to look up for them, beside those of the query. */
+/** Returns the terms to look up in addition to the query's terms. */
 export function lookedUpFor(exact: readonly Exact[]): string[] {
   return exact.flatMap(({ term, parts }) => (term === undefined ? [] : [term, ...parts]))
 }
@@ -77,7 +77,7 @@ function exactSpelling({ written, term, kind }: Spelling): Exact {
   }
 }
 
-/** What is part of a longer code is another one. */
+/** Matches a pattern outside of longer codes, which would be other codes. */
 function bounded(pattern: string): RegExp {
   const before = '(?<![\\p{L}\\p{N}]|[\\p{L}\\p{N}][-/._+#]|\\d,)'
   const after = '(?![\\p{L}\\p{N}+#]|[-/._&][\\p{L}\\p{N}]|,\\d)'
@@ -86,7 +86,7 @@ function bounded(pattern: string): RegExp {
 
 const single = /(?<![\p{L}\p{N}'’./+#-])(?:(\p{L}{2,})[\s-])?(\p{L})(?![\p{L}\p{N}'’+#]|[-/.][\p{L}\p{N}])/gu
 
-/** Letters that are words of their own count where they end a query or are capital; alone, they are taken for words. */
+/** Returns single letters. Letters that can be words count only at the end or as capitals, not alone. */
 function singleLetters(query: string): Spelling[] {
   return Array.from(query.matchAll(single)).flatMap(([whole, word = '', letter = ''], at, all) => {
     const isName = word !== '' && !isStopWord(word.toLowerCase())
@@ -104,7 +104,7 @@ function singleLetters(query: string): Spelling[] {
 const spaced =
   /(?<![\p{L}\p{N}])(?:\p{L}{1,3}|(?=[\p{L}\p{N}]*\d)[\p{L}\p{N}]+)(?: (?=[\p{L}\p{N}]*\d)[\p{L}\p{N}]+)+(?![\p{L}\p{N}])/gu
 
-/** As in "A 1234 5" and "KX 40". */
+/** Returns codes with spaces, such as "A 1234 5" and "KX 40". */
 function spacedCodes(query: string): Spelling[] {
   return Array.from(query.matchAll(spaced), ([given]) => given)
     .filter(given => {
@@ -131,7 +131,7 @@ function phrases(query: string): Exact[] {
   })
 }
 
-/** Words such as "IT" and "WHO", which in small letters carry no subject. */
+/** Returns words such as "IT" and "WHO", which in lower case carry no subject. */
 function capitals(query: string): Exact[] {
   if (query === query.toUpperCase()) return []
   const names = query.match(/(?<![\p{L}\p{N}-])\p{Lu}{2,4}(?![\p{L}\p{N}-])/gu) ?? []
@@ -144,8 +144,8 @@ function capitals(query: string): Exact[] {
 }
 
 /**
- * The terms by which a query is known to an index. Where chunks hold a code in another spelling, that stands for its words that no
- * chunk holds.
+ * Returns the query's terms in the index. If chunks contain a code in another spelling, it replaces those of
+ * its words that no chunk contains.
  */
 export function knownBy(
   terms: readonly string[],
@@ -161,12 +161,12 @@ export function knownBy(
   return [...new Set([...others, ...inPlace.flatMap(({ words, held }) => (words.length > 0 ? held : []))])]
 }
 
-/** The share of a score that a chunk keeps which holds none of them. */
-const leastShare = 0.7
+/** The share of the score of a chunk without any of the exact parts. */
+const minShare = 0.7
 
 /**
- * Chunks by how many of the spellings they hold, otherwise in their order. Scores are strictly higher with more of them, and
- * don't increase down the list.
+ * Sorts chunks by their number of exact parts, otherwise in their order. Scores are strictly higher with more
+ * of them, and don't increase down the list.
  */
 export function exactFirst(
   ordered: readonly Scored[],
@@ -177,7 +177,7 @@ export function exactFirst(
     const raw = contentOf(sequence) ?? ''
     const content = { raw, plain: spelled(raw) }
     const held = exact.reduce((sum, one) => sum + one.heldBy(content), 0)
-    const share = leastShare + ((1 - leastShare) * held) / exact.length
+    const share = minShare + ((1 - minShare) * held) / exact.length
     return { sequence, score: score * share, share }
   })
   let below = { score: 0, share: 1 }

@@ -1,21 +1,21 @@
 import type { Found } from '#storage/search/search-engine.ts'
 
-/** The chunks that match a query by their words and by their vectors, each best first. */
+/** The chunks that match a query by words and by vectors, each best first. */
 export interface Rankings {
   text: readonly Found[]
-  /** One ranking, or while chunks change their embedding, one for each embedding; these have no chunk in common. */
+  /** One ranking, or one for each embedding during a change; these have no chunk in common. */
   vectors: readonly VectorRanking[]
 }
 
 export interface VectorRanking {
   found: readonly Found[]
-  /** Its weight; the text has the weight 1. */
+  /** The weight; that of the text is 1. */
   weight: number
-  /** Whether chunks that the text search has not found were left out, since they cannot be among the first. */
+  /** True if only chunks of the text search were compared because others cannot be among the first. */
   isOfText?: boolean
 }
 
-/** How many are taken from each ranking, unless more results are wanted: later ones have little weight. */
+/** Min candidates of each ranking: later ones have little weight. */
 export const minCandidates = 100
 
 /**
@@ -29,24 +29,25 @@ export const providerWeight = 1
 
 /** Shares of a query, weighted by the rarity of its terms. */
 export interface QueryShares {
-  /** Words, as opposed to pieces of text that is written without spaces. */
+  /** The share of words, without pieces of text from scripts without spaces. */
   words: number
-  /** Words that no chunk contains, such as misspelt ones. */
+  /** The share of words that no chunk contains, such as misspelt ones. */
   unknownWords: number
 }
 
 /**
- * The weight of the built-in vectors, which are made of the letter sequences of words: where the full-text index knows
- * every word, they refine its order, and the greater the share of unknown words, the more they matter. Pieces, usually
- * pairs of characters, are the same to both. The figures were measured with `bench/retrieval.ts`.
+ * Returns the weight of the built-in vectors, made of the letter sequences of words: where the full-text
+ * index knows every word, they refine its order, and the greater the share of unknown words, the more they
+ * matter. Pieces, usually pairs of characters, are the same to both. The figures were measured with
+ * `bench/retrieval.ts`.
  */
 export function builtinWeight({ words, unknownWords }: QueryShares): number {
   return 0.125 * words + 0.875 * unknownWords
 }
 
 /**
- * How many of the first results of the text search a ranking of this weight can move into the first places of the
- * fusion; undefined if it can bring others there.
+ * Returns the number of first results of the text search that a ranking of this weight can move into the
+ * first places of the fusion; undefined if it can bring others there.
  */
 export function withinReach(weight: number, wanted: number): number | undefined {
   const last = 1 / (rankConstant + wanted)

@@ -1,22 +1,22 @@
-/** Tables of contents and indexes hold the words of every page, but say nothing of them. */
+/** Tables of contents and indexes contain the words of every page, but no information on them. */
 import type { SearchResult } from '../knowledge.schema.ts'
 
 const minEntries = 4
-/** The share of a passage's lines that are entries. */
+/** The min share of entries in a passage's lines. */
 const minShare = 0.5
-/** Passages that are less relevant are not those that an entry points to. */
+/** The min relative score of a passage that an entry might point to. */
 const nearlyAsGood = 0.5
 
 const pageNumber = /(?:^|\D)(\d{1,4}|[ivxlc]{1,7})$/
 const leader = /^(?:[.·․・_]\s{0,2}|[…‥]\s{0,2}){2,}$/
-/** As `term, 12, 45–47`, with or without a comma before the first. */
+/** Matches entries such as `term, 12, 45–47`, with or without a comma before the first number. */
 const indexEntry =
   /\p{L}[^,\d]*,\s?\d{1,3}(?:[–-]\d{1,3})?(?:f{1,2}\.?)?(?:,\s?\d{1,3}(?:[–-]\d{1,3})?(?:f{1,2}\.?)?){0,9}$/u
 const numberedHeading = /^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|chapter|kapitel|第)\s?.*\p{L}/iu
 const title =
   /^\s*(?:(?:table of )?contents|index|inhalt(?:sverzeichnis)?|(?:stichwort|sach)(?:verzeichnis|register)|register|sommaire|table des matières|índice|indice|inhoud|目次|目录|目錄|索引|차례|목차)\s*$/imu
 
-/** Whether a passage is a part of a table of contents, or of an index, of a document with pages. */
+/** True for a part of a table of contents, or of an index, of a document with pages. */
 export function isListing({
   content,
   metadata: { page },
@@ -33,7 +33,7 @@ export function isListing({
   )
 }
 
-/** Headings with page numbers that never fall, and a sign that these are not figures. */
+/** True for headings with ascending page numbers, and a sign that these are not figures. */
 function isInColumns(content: string, lines: readonly string[]): boolean {
   const entries = lines.filter(line => /\p{L}.*\s\d{1,4}$/u.test(line))
   const numbers = entries.map(line => Number(/\d+$/.exec(line)?.[0]))
@@ -63,7 +63,7 @@ function linesOf(text: string, separator: string | RegExp): string[] {
     .filter(line => line !== '')
 }
 
-/** Has listings follow the passages of the same document that are nearly as relevant; scores stay with the ranks. */
+/** Moves listings behind passages of the same document that are nearly as relevant; scores stay in place. */
 export function putListingsLast(results: readonly SearchResult[]): SearchResult[] {
   const listings = new Set(results.filter(isListing))
   if (listings.size === 0) return [...results]

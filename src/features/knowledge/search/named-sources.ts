@@ -11,16 +11,16 @@ export interface NamedSources {
   rest: string
 }
 
-/** How much of a text is searched for names, in characters, and how many sources it may name. */
+/** Max characters that are searched for names, and max sources that they can name. */
 const searchedCharacters = 1_000
 const maxSources = 20
 
-/** The sources whose whole names appear in a text, in any letter case; undefined if there are none. */
+/** Returns the sources whose whole names appear in a text, in any letter case; undefined without any. */
 export async function findNamedSources(
   db: Kysely<AgentTables>,
   text: string,
 ): Promise<NamedSources | undefined> {
-  // PostgreSQL takes no U+0000, which a model may write.
+  // PostgreSQL refuses U+0000, which a model can write.
   const beginning = text.slice(0, searchedCharacters).toWellFormed().replaceAll('\u0000', ' ')
   const sources = (await selectNamed(db, { text: beginning })).filter(({ name }) => isDistinctive(name))
   if (sources.length === 0) return undefined
@@ -33,7 +33,7 @@ export async function findNamedSources(
   return sourceIds.length === 0 ? undefined : { sourceIds, rest }
 }
 
-/** The longest names first, since one may contain another. */
+/** The longest names come first because one can contain another. */
 const selectNamed = prepareQuery((db: Kysely<AgentTables>, value: ValueOf<'text'>) => {
   const text = sql<string>`fold_case(${value('text')})`
   return db
@@ -45,12 +45,12 @@ const selectNamed = prepareQuery((db: Kysely<AgentTables>, value: ValueOf<'text'
     .limit(maxSources)
 })
 
-/** A name such as "The" is in every second question. */
+/** True for a distinctive name: "The" is in every second question. */
 function isDistinctive(name: string): boolean {
   return termsOf(name).some(term => !isStopWord(term))
 }
 
-/** The name, but not as a part of a longer word, where words are separated by spaces. */
+/** Matches a name, but not as a part of a longer word, where spaces separate words. */
 function wholly(name: string): string {
   const pattern = RegExp.escape(name)
   return isPiece(name) ? pattern : `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`

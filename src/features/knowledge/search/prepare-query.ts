@@ -9,21 +9,21 @@ import type { SearchQuery } from '../knowledge.schema.ts'
 import type { ChunkQuery } from './rankings.ts'
 
 const defaultResults = 10
-/** Within this many milliseconds only one search of an agent checks whether its sources need another embedding. */
+/** Min time between checks of an agent's sources for another embedding by its searches (ms). */
 const followInterval = 1_000
-/** Characters of a query that are embedded: below every model's limit, and enough to say what is meant. */
+/** Max embedded characters of a query: below every model's limit, and enough for its meaning. */
 const maxEmbeddedLength = 8_000
 
 interface Dependencies {
-  /** The model with this name, as the agent can use it; throws if the agent can't. */
+  /** Returns the model with this name, as the agent can use it; throws if the agent cannot. */
   embeddingNamed(agentId: string, name: string): Promise<EmbeddingModel>
   changes: Pick<EmbeddingChanges, 'follow'>
   log: Log
 }
 
-/** Prepares a query for search threads, which can reach no provider. */
+/** Prepares a query for search threads, which cannot reach a provider. */
 export function createPrepareQuery({ embeddingNamed, changes, log }: Dependencies) {
-  /** The query's vector by this embedding; undefined if that is the built-in one or not available. */
+  /** Returns the query's vector by this embedding; undefined if it is built-in or not available. */
   async function embed(agent: AgentHandle, name: string, query: string, signal: AbortSignal) {
     try {
       if (name === builtinName) return undefined
@@ -41,7 +41,7 @@ export function createPrepareQuery({ embeddingNamed, changes, log }: Dependencie
     }
   }
 
-  /** The query by each embedding that the chunks in question have: usually one, several while they change. */
+  /** Embeds the query by each embedding of the chunks in question: one, or several during a change. */
   async function embedAll(agent: AgentHandle, names: readonly string[], query: string, signal: AbortSignal) {
     const text = query.slice(0, maxEmbeddedLength).toWellFormed()
     const queries = await Promise.all(
@@ -53,7 +53,7 @@ export function createPrepareQuery({ embeddingNamed, changes, log }: Dependencie
     }
   }
 
-  /** Not for each search: it takes as many reads as finding out what to search by. */
+  /** Searches don't repeat the check: it takes as many reads as preparing the search. */
   const followed = new LRUCache<string, true>({ max: 1_000, ttl: followInterval })
   async function follow(agent: AgentHandle, names: readonly string[]): Promise<void> {
     const key = [agent.agentId, ...names].join(' ')
@@ -62,7 +62,7 @@ export function createPrepareQuery({ embeddingNamed, changes, log }: Dependencie
     await changes.follow(agent, names)
   }
 
-  /** @param names the embeddings that the chunks in question have. */
+  /** @param names the embeddings of the chunks in question. */
   return async (
     agent: AgentHandle,
     { query: text, limit = defaultResults, min_score: minScore, source_id: sourceIds }: SearchQuery,

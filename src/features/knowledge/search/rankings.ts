@@ -12,13 +12,13 @@ import { builtinWeight, minCandidates, providerWeight, withinReach } from './fus
 export interface ChunkQuery {
   text: string
   limit: number
-  /** Search these sources only. */
+  /** Restricts the search to these sources. */
   sourceIds?: readonly string[] | undefined
-  /** Leave out results with a lower score, 0 to 1. */
+  /** Leaves out results with a lower score, 0 to 1. */
   minScore?: number | undefined
-  /** The query as embedded by the provider in use; without it, the built-in embedding is used. */
+  /** The query embedded by the current provider; defaults to the built-in embedding. */
   embedded?: EmbeddedQuery | undefined
-  /** While chunks change their embedding, instead of `embedded`: the query as embedded by each of theirs. */
+  /** Replaces `embedded` during a change: the query embedded by each embedding of the chunks. */
   mixed?: readonly MixedQuery[] | undefined
 }
 
@@ -29,20 +29,18 @@ export interface EmbeddedQuery {
 
 /** The query for the chunks of one embedding. */
 export interface MixedQuery {
-  /** The name of the embedding. */
   embedding: string
-  /** Absent for the built-in one. */
+  /** The vector; absent for the built-in embedding. */
   embedded?: EmbeddedQuery | undefined
 }
 
 interface RankingOptions {
-  /** How many entries are read of each ranking; the query's `limit` of them reach the first ranks of both. */
+  /** Number of entries read of each ranking; the query's `limit` of them reach the first ranks of both. */
   candidates?: number
-  /** Whether all vectors are compared, including those that cannot rank among the first. */
+  /** True to compare all vectors, including those that cannot rank among the first. */
   allVectors?: boolean
 }
 
-/** Reads both rankings from the indexes. */
 export async function rankings(
   transaction: Transaction<AgentTables>,
   engine: SearchEngine,
@@ -59,8 +57,8 @@ export async function rankings(
   const asked = new Set([...terms, ...otherForms.values(), ...spellings])
   const counts = await engine.countTerms(transaction, [...asked])
   const holding = (term: string) => counts.terms.get(term) ?? 0
-  // How a term is looked up: by its other form, unless more chunks contain the word as it is, such as chunks from before
-  // there were forms.
+  // Forms to look up: a term's other form, unless more chunks contain the plain word, such as chunks from
+  // before there were forms.
   const forms = new Map(
     Iterator.from(otherForms).map(([term, other]) => [term, holding(other) >= holding(term) ? other : term]),
   )
@@ -80,7 +78,7 @@ export async function rankings(
     }
     const weight = builtinWeight(knowledge)
     const byLetters = embedQuery(terms, knowledge.rarity)
-    // Usually the text search has found enough, so that only few have to be compared.
+    // The text search has usually found enough, so that few vectors have to be compared.
     const isEnough = query.mixed === undefined && !allVectors && text.length >= limit
     const reach = isEnough ? withinReach(weight, query.limit) : undefined
     const wanted =
@@ -101,7 +99,7 @@ export async function rankings(
   return { text, vectors }
 }
 
-/** Of a long text, the beginning and the end are searched for: a question stands before or after what it is about. */
+/** Returns the terms at the beginning and end of a long text: a question is before or after its subject. */
 function firstAndLastTerms(text: string): string[] {
   const [characters, terms] = [4_000, 32]
   const first = queryTerms(text.slice(0, characters)).slice(0, terms)
@@ -111,21 +109,21 @@ function firstAndLastTerms(text: string): string[] {
 
 /** Facts of the full-text index about a query. */
 interface Knowledge extends QueryShares {
-  /** Inverse document frequency. */
+  /** Returns the inverse document frequency. */
   rarity: (term: string) => number
-  /** Share of the terms that occur in any chunk. */
+  /** The share of the terms that occur in any chunk. */
   known: number
 }
 
 /**
- * Virtual chunks in addition to the real ones, containing none of the terms: among a handful of chunks every word is
- * frequent, and a single unknown word would outweigh several known ones.
+ * Number of virtual chunks without any of the terms, added to the real ones: among a handful of chunks every
+ * word is frequent, and a single unknown word would outweigh several known ones.
  */
 const background = 100
 
 function knowledgeOf(
   terms: readonly string[],
-  /** The number of chunks that contain a term; undefined if none does. */
+  /** Returns the number of chunks that contain a term; undefined without any. */
   countOf: (term: string) => number | undefined,
   chunks: number,
 ): Knowledge {

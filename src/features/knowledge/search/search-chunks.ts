@@ -14,13 +14,14 @@ import { rankings } from './rankings.ts'
 import { shownEmbeddings } from './shown-embeddings.ts'
 
 /**
- * The chunks that match a query, best first. Nothing in the query's text is an operator. Of chunks with practically the
- * same text, the best is a result, and lists the others.
+ * Returns the chunks that match a query, best first. No text of the query is an operator. Of chunks with
+ * practically the same text, the best is a result, and lists the others.
  *
- * The score says how similar a chunk is to the query, by words or by vectors, whichever is greater. By words: its BM25
- * score as a share of what a chunk with each known word once would get, times the share of the query's words (weighted
- * by rarity) that occur in any chunk. By vectors: the cosine. A chunk that holds fewer of the query's codes, dates, names and
- * phrases loses a part of it. A chunk's score is at least that of the chunks below it.
+ * The score is the similarity of a chunk to the query, the greater one by words or vectors. By words: its
+ * BM25 score as a share of that of a chunk with each known word once, times the share of the query's words
+ * (weighted by rarity) that occur in any chunk. By vectors: the cosine. A chunk with fewer of the query's
+ * codes, dates, names and phrases loses a part of it. A chunk's score is at least that of the chunks below
+ * it.
  */
 export async function searchChunks(
   { db, engine }: SearchDatabase,
@@ -31,11 +32,11 @@ export async function searchChunks(
 
 export interface Search {
   query: ChunkQuery
-  /** The embeddings that all shown chunks are assumed to have; the query was prepared for these. */
+  /** The expected embeddings of all shown chunks, for which the query was prepared. */
   expected?: readonly string[]
 }
 
-/** The results, or, if shown chunks have other embeddings than assumed, the names of those. */
+/** The results, or the names of other embeddings that the shown chunks have. */
 export type SearchAnswer = { results: SearchResult[] } | { current: string[] }
 
 /** Runs searches one after another on the same snapshot of the database; the answers are in the same order. */
@@ -79,7 +80,7 @@ async function searchIn(
   const candidates = Math.max(minCandidates, padded.limit)
   let ranked = await rankings(transaction, engine, padded, { candidates })
   let results = await resultsOf(ranked)
-  // A chunk that cannot be among the first by its rank may still score enough.
+  // A chunk that cannot be among the first by rank can still score enough.
   if (results.length < limit && minScore > 0 && ranked.vectors.some(({ isOfText }) => isOfText)) {
     ranked = await rankings(transaction, engine, padded, { candidates, allVectors: true })
     results = await resultsOf(ranked)
@@ -111,12 +112,12 @@ async function putExactFirst(
   return exactFirst(ranked, exact, sequence => texts.get(sequence))
 }
 
-/** The factor by which the number of candidates grows for a second look, if those of the first were mostly duplicates. */
+/** Factor by which candidates increase for a second read, if those of the first were mostly duplicates. */
 const widening = 4
-/** Comparing the texts of so many takes some tenths of a second. */
+/** Comparing this many texts takes some tenths of a second. */
 const maxCandidates = 1_600
 
-/** Whether there may be more matches beyond the end of a ranking that are good enough. */
+/** True if there might be more good matches beyond the end of a ranking. */
 function isCut({ text, vectors }: Rankings, candidates: number, minScore: number): boolean {
   return [text, ...vectors.map(({ found }) => found)].some(
     found => found.length >= candidates && (found.at(-1)?.similarity ?? 0) >= minScore,
@@ -130,7 +131,7 @@ async function readDistinct(
   limit: number,
 ): Promise<SearchResult[]> {
   const found: SearchResult[] = []
-  // Growing steps, since everything read so far is compared again each time.
+  // Steps grow because everything read so far is compared again each time.
   for (let [start, end] = [0, limit + overfetch]; ; [start, end] = [end, 2 * end]) {
     found.push(...(await read(transaction, ranked.slice(start, end))))
     const groups = groupDuplicates(found)
@@ -140,7 +141,7 @@ async function readDistinct(
   }
 }
 
-/** Chunks that are read beyond those wanted, since some will turn out to be duplicates. */
+/** Number of chunks to read in addition because some will be duplicates. */
 const overfetch = 10
 
 function withDuplicates(result: SearchResult, duplicates: readonly SearchResult[]): SearchResult {
@@ -159,13 +160,13 @@ async function read(
   return found
 }
 
-/** As many as a search for ten results reads first. */
+/** Same as a search for ten results reads first. */
 const rowsAtOnce = 20
 const places = Array.from({ length: rowsAtOnce }, (_, place) => `sequence ${place}`)
 
 /**
- * Subqueries instead of joins: without statistics, which small tables never get, PostgreSQL would begin with the sources
- * and look up all these chunks for each of them.
+ * Selects by subqueries instead of joins: without statistics, which small tables never get, PostgreSQL would
+ * begin with the sources and read all these chunks for each of them.
  */
 const selectRows = prepareQuery((db: Kysely<AgentTables>, value) =>
   db
@@ -195,7 +196,7 @@ const selectRows = prepareQuery((db: Kysely<AgentTables>, value) =>
     ),
 )
 
-/** Reads at most `rowsAtOnce` of them; if there are fewer, the last one is repeated. */
+/** Reads up to `rowsAtOnce` of them; if there are fewer, the last one is repeated. */
 async function readSome(
   transaction: Transaction<AgentTables>,
   ranked: readonly Scored[],
@@ -205,7 +206,7 @@ async function readSome(
   const bySequence = new Map(rows.map(row => [Number(row.sequence), row]))
   return ranked.flatMap(({ sequence, score }) => {
     const row = bySequence.get(sequence)
-    // A source without a name to show is being removed.
+    // A source without a name is being removed.
     if (row === undefined || row.source_name === null) return []
     const { id, source_id, content, source_name, page, section, url } = row
     const place = { page, section, start: row.start_offset, end: row.end_offset }

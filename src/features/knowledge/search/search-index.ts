@@ -8,9 +8,9 @@ import type { Search, SearchAnswer } from './search-chunks.ts'
 
 /** Searches the chunks of agents' sources in worker threads. */
 export interface SearchIndex {
-  /** The chunks that match a query, best first. */
+  /** Returns the chunks that match a query, best first. */
   search(databasePath: string, query: ChunkQuery, signal?: AbortSignal): Promise<SearchResult[]>
-  /** The same over all sources, if their shown chunks have the assumed embeddings; otherwise the embeddings that they have. */
+  /** Searches all sources with the expected embeddings; otherwise returns their embeddings. */
   searchExpecting(
     databasePath: string,
     query: ChunkQuery,
@@ -21,10 +21,10 @@ export interface SearchIndex {
 
 const searchWorker = new URL('./search.worker.ts', import.meta.url)
 
-/** Maximum number of batches of searches that run or come next, in total and per agent: as many as keep all threads busy. */
+/** Max batches of searches that run or are next, in total and per agent: enough for all threads. */
 const runsAtOnce = 3
 const runsPerAgent = 2
-/** Larger batches would save little, and make others wait longer. */
+/** Larger batches would save little, and delay others. */
 const searchesPerRun = 4
 const never = new AbortController().signal
 

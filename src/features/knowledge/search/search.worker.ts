@@ -1,4 +1,4 @@
-/** Runs in a thread of the worker pool; the other side is `search-index.ts`. */
+/** Runs in a thread of the worker pool; called by `search-index.ts`. */
 import { withAgentDatabase } from '../indexing/agent-database.ts'
 import type { Search, SearchAnswer } from './search-chunks.ts'
 import { searchTogether } from './search-chunks.ts'

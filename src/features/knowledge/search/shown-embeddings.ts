@@ -1,8 +1,8 @@
-/** By which embeddings the shown chunks of documents are found. */
+/** Reads the embeddings that find the shown chunks of documents. */
 import { prepareQuery } from '#platform/prepared-query.ts'
 import type { AgentDatabase as Database } from '#storage/tables.ts'
 
-/** The names of all embeddings of shown chunks, of the sources if some are given; none if there are no chunks. */
+/** Returns the embeddings of shown chunks, of the given sources or all; none without chunks. */
 export async function shownEmbeddings(db: Database, sourceIds?: readonly string[]): Promise<string[]> {
   const rows =
     sourceIds === undefined

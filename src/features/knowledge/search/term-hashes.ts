@@ -8,8 +8,8 @@ export interface TermHashes {
 }
 
 /**
- * The terms that `termsOf` finds in a text, as hashes. Most words are plain ASCII letters and digits, which are hashed
- * in place; only the rest between two spaces is analysed in full.
+ * Hashes the terms that `termsOf` finds in a text. Most words are plain ASCII letters and digits, which are
+ * hashed in place; only the rest between two spaces is analysed in full.
  */
 export function hashTerms(text: string): TermHashes {
   const found: Found = { hashes: [], numbers: [] }
@@ -28,7 +28,7 @@ interface Found {
   numbers: string[]
 }
 
-/** Continues up to a character that it does not handle, and leaves out the whole stretch between two spaces around it. */
+/** Hashes up to a character that it cannot handle, and leaves out the stretch of text around that. */
 function hashPlain(text: string, from: number, { hashes, numbers }: Found): { end: number; stretch: number } {
   let [stretch, known, knownNumbers] = [from, hashes.length, numbers.length]
   // Digits have the lowest codes.
@@ -61,13 +61,13 @@ function hashPlain(text: string, from: number, { hashes, numbers }: Found): { en
   return { end: at, stretch }
 }
 
-/** Beyond its end, there is a space. */
+/** Returns the sign at a place; a space after the end. */
 function signAt(text: string, at: number): number {
   const code = at < text.length ? text.charCodeAt(at) : 0x20
   return code < signs.length ? (signs[code] ?? 0) : foreign
 }
 
-/** The class of an ASCII character: the lower case of a letter or digit, or one of these. */
+/** Classes of ASCII characters: the lower case of a letter or digit, or one of these. */
 const [other, foreign, space] = [0, 1, 2]
 const lastDigit = 0x39
 const signs = Uint8Array.from({ length: 0x80 }, (_, code) => {
@@ -101,7 +101,7 @@ export function hashOf(text: string): number {
   return mixed(hash)
 }
 
-/** The hash of the terms from `from` up to but not including `to`. */
+/** Returns the hash of the terms in the range, without `to`. */
 export function joined(hashes: Uint32Array, from: number, to: number): number {
   let hash = 0
   for (let index = from; index < to; index += 1) hash = Math.imul(hash, factor) ^ (hashes[index] ?? 0)
