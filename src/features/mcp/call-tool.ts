@@ -20,7 +20,7 @@ interface ToolCall {
 type StoredTool = Awaited<ReturnType<typeof findTool>>
 type JudgedTool = { tool: NonNullable<StoredTool> } | { problem: string }
 
-/** The tool if it may be called, otherwise why not, as a sentence. */
+/** Returns the tool if it may be called, otherwise the reason as a sentence. */
 export function judgeTool(server: string, name: string, tool: StoredTool): JudgedTool {
   if (tool === undefined || tool.position === null)
     return { problem: `The MCP server "${server}" has no tool "${name}".` }
@@ -35,7 +35,7 @@ export function judgeTool(server: string, name: string, tool: StoredTool): Judge
 }
 
 /**
- * Calls a tool if its definition is the approved one; this is checked again if the server's list was read on the way.
+ * Calls a tool if its definition is the approved one, even after a new read of the server's list.
  * @throws AppError with a sentence that a model may read.
  */
 export async function callApprovedTool(access: ServerAccess, call: ToolCall): Promise<ToolResult> {
@@ -54,7 +54,7 @@ export async function callApprovedTool(access: ServerAccess, call: ToolCall): Pr
   })
 }
 
-/** The call as it is sent, with the schema that a person has approved. */
+/** Returns the call to send, with the schema that a person has approved. */
 async function approvedCall({ agent, row, toolName, input }: ToolCall): Promise<OutgoingCall> {
   const judged = judgeTool(row.name, toolName, await findTool(agent.db, row.id, toolName))
   if ('problem' in judged) throw conflict(judged.problem)

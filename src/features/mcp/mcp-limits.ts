@@ -6,8 +6,8 @@ export type McpLimits = ClientLimits & ConnectionLimits
 const mebibyte = 1024 * 1024
 
 /**
- * Limits on what a server may cost. An answer is parsed in one go: the worst one within these limits takes about a
- * tenth of a second.
+ * Limits on the cost of a server. An answer is parsed at once: the worst one within these limits takes about
+ * a tenth of a second.
  */
 export const mcpLimits: McpLimits = {
   connectMs: 10_000,

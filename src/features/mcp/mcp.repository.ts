@@ -16,7 +16,7 @@ import type { McpServer, McpTool, ServerListQuery, ServerStatus, ToolListQuery }
 
 type Database = Kysely<AgentTables>
 
-/** A server as it is stored. */
+/** A stored server. */
 export type ServerRow = AgentTables['mcp_servers']
 
 const serverList = listOf(mcpTables.columns.mcp_servers, {
@@ -35,7 +35,7 @@ const toolList = listOf(
   },
 )
 
-/** Tools that a server lists, with the time of its registration as theirs. */
+/** Selects the tools that a server lists, with the time of its registration as theirs. */
 function selectListed(database: Database, serverId: string) {
   const tools = database
     .selectFrom('mcp_tools')
@@ -64,7 +64,7 @@ function selectListed(database: Database, serverId: string) {
   return database.selectFrom(tools.as('tools'))
 }
 
-/** Places in a list, which are read before the tools, since these may be large. */
+/** Selects the places in a list, before the tools, which can be large. */
 function selectPlaces(database: Database, serverId: string) {
   const size = sql<number>`octet_length(description) + octet_length(parameters) + coalesce(octet_length(approved_parameters), 0)`
   return selectListed(database, serverId).select([...toolList.columns, size.as('size')])
@@ -83,8 +83,8 @@ const selectTool = prepareQuery((database: Database, value: ValueOf<'serverId' |
 )
 
 /**
- * More than any model is offered; the tools of the servers registered first come first. It is part of the query's text:
- * SQLite would prepare a statement again for each limit passed as a value.
+ * More tools than any model is offered; those of the servers registered first come first. The limit is part
+ * of the query's text: SQLite would prepare a statement again for each value.
  */
 const maxOffered = sql.lit(1000)
 
@@ -107,7 +107,7 @@ const selectOffered = prepareQuery((database: Database) =>
     .limit(maxOffered),
 )
 
-/** Tools that models may be offered, from all servers of the agent. */
+/** Lists the tools that models may be offered, from all servers of the agent. */
 export const listOffered = (database: Database) => selectOffered(database, {})
 
 export async function listServers(database: Database, query: ServerListQuery): Promise<Page<McpServer>> {
@@ -133,7 +133,7 @@ export async function countServers(database: Database): Promise<number> {
   return Number(count)
 }
 
-/** False, and nothing is inserted, if the name is taken. */
+/** Returns false, without an insert, if the name is in use. */
 export async function insertServer(database: Database, server: ServerRow): Promise<boolean> {
   const inserted = await database
     .insertInto('mcp_servers')
@@ -152,7 +152,7 @@ export async function updateServerStatus(
   await database.updateTable('mcp_servers').set(changes).where('id', '=', id).execute()
 }
 
-/** False if the server no longer exists. Its tools are removed with it. */
+/** Returns false if the server no longer exists. Its tools are removed with it. */
 export async function deleteServer(database: Database, id: string): Promise<boolean> {
   const { numDeletedRows } = await inTransaction(database, transaction =>
     transaction.deleteFrom('mcp_servers').where('id', '=', id).executeTakeFirst(),
@@ -207,7 +207,7 @@ export function toServer({ id, name, url, status, error, created_at }: ServerRow
   return server
 }
 
-/** A schema that cannot be read requires no arguments. */
+/** Parses a schema; an unreadable one requires no arguments. */
 export function parametersOf(json: string): ToolParameters {
   return parseJsonColumn<ToolParameters>(json, { type: 'object', properties: {} })
 }

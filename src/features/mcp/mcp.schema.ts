@@ -3,13 +3,12 @@ import { Type } from 'typebox'
 import { filterBy, listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 
 /*
- * MCP server: an external service that offers tools over HTTP, registered on an agent by a person. Listing: what it
- * says about its tools. Definition: everything that it says about one. Pinning: a definition is offered to a model only
- * as long as it is the one that a person has approved, by its hash.
+ * MCP server: an external service that offers tools over HTTP, registered on an agent by a person. Listing:
+ * its description of its tools. Definition: its whole description of one tool. Pinning: a definition is
+ * offered to a model only while it is the one that a person has approved, by its hash.
  *
- * Status of a server: the result of the last attempt to use it.
- * (none) --register--> any; any --a usable answer--> connected; any --no answer--> disconnected;
- * any --another answer--> error
+ * Status of a server: the result of the last attempt to use it. (none) --register--> any; any --a usable
+ * answer--> connected; any --no answer--> disconnected; any --another answer--> error
  */
 
 export const serverStatuses = ['connected', 'disconnected', 'error'] as const
@@ -130,7 +129,7 @@ const approvalObject = Type.Object(
   },
   { additionalProperties: false },
 )
-/** The body may be left out. */
+/** The body is optional. */
 export type Approval = Static<typeof approvalObject> | null
 export const approvalSchema = Type.Unsafe<Approval>({ ...approvalObject, type: ['object', 'null'] })
 

@@ -37,7 +37,7 @@ interface Dependencies {
   agentSecrets: AgentSecrets
   /** The guard's `fetch`: the only way to servers. */
   outboundFetch: typeof fetch
-  /** Name and version of this program, as sent to servers. */
+  /** Name and version of this program for servers. */
   version: string
   clock: Clock
   ids: Ids
@@ -45,7 +45,7 @@ interface Dependencies {
   limits?: McpLimits
 }
 
-/** A tool that may be called, or why not, as a sentence. */
+/** A callable tool, or the reason as a sentence. */
 export type FoundTool =
   | { tool: { name: string; description: string; parameters: ToolParameters } }
   | { problem: string }
@@ -55,17 +55,17 @@ interface OfferOptions {
   except?: readonly { serverId: string; toolName: string }[]
 }
 
-export function createMcpService(needs: Dependencies) {
-  const { limits = mcpLimits } = needs
+export function createMcpService(dependencies: Dependencies) {
+  const { limits = mcpLimits } = dependencies
   const connections = createConnections(limits)
-  const listing = createServerListing({ ...needs, listMs: limits.listMs })
-  const access = createServerAccess({ ...needs, limits, connections, listing })
+  const listing = createServerListing({ ...dependencies, listMs: limits.listMs })
+  const access = createServerAccess({ ...dependencies, limits, connections, listing })
   return {
-    ...manageServers({ ...needs, connections, listing, access }),
+    ...manageServers({ ...dependencies, connections, listing, access }),
     ...manageTools(access),
     ...offerTools(access),
 
-    /** Closes every connection; to be called before the guard is closed. */
+    /** Closes every connection; must be called before the guard is closed. */
     close: () => connections.close(),
   }
 }
@@ -78,10 +78,10 @@ interface ServerDependencies extends Dependencies {
   access: ServerAccess
 }
 
-function manageServers(needs: ServerDependencies) {
+function manageServers(dependencies: ServerDependencies) {
   return {
-    /** Registers a server after contacting it: the tools that it lists now are approved by registering it. */
-    register: createRegistering(needs),
+    /** Registers a server after contacting it: this approves its current tools. */
+    register: createRegistering(dependencies),
 
     list: (agent: AgentHandle, query: ServerListQuery) => listServers(agent.db, query),
 
@@ -91,16 +91,16 @@ function manageServers(needs: ServerDependencies) {
     async remove(agent: AgentHandle, id: string): Promise<void> {
       const { secret_set } = await requireServer(agent, id)
       const isDeleted = await deleteServer(agent.db, id)
-      needs.connections.drop(id)
+      dependencies.connections.drop(id)
       if (!isDeleted) throw notFound('MCP server')
-      await needs.agentSecrets.remove(agent.agentId, [secret_set])
+      await dependencies.agentSecrets.remove(agent.agentId, [secret_set])
     },
   }
 }
 
 function manageTools(access: ServerAccess) {
   return {
-    /** The tools that the server lists now, or listed when it was last reached. */
+    /** Returns the server's current tools, or those of its last answer. */
     async listTools(agent: AgentHandle, id: string, query: ToolListQuery) {
       const row = await requireServer(agent, id)
       const work = {
@@ -115,7 +115,7 @@ function manageTools(access: ServerAccess) {
       return { ...(await listTools(agent.db, id, query)), skipped }
     },
 
-    /** Approves tools as they were last listed; returns the number of those that were not approved before. */
+    /** Approves tools of the last listing; returns the number of newly approved ones. */
     async approve(agent: AgentHandle, id: string, approval: Approval): Promise<number> {
       await requireServer(agent, id)
       const outcome = await inTransaction(agent.db, transaction =>
@@ -146,7 +146,7 @@ function offerTools(access: ServerAccess) {
   return {
     call,
 
-    /** The definition for an agent's tool that calls this one, or why there is none, without contacting the server. */
+    /** Returns a definition for an agent's tool that calls this one, or a reason, without any contact. */
     async find(agent: AgentHandle, serverId: string, toolName: string): Promise<FoundTool> {
       const row = await findServer(agent.db, serverId)
       if (row === undefined) return { problem: 'The agent has no MCP server with this id.' }
@@ -157,8 +157,8 @@ function offerTools(access: ServerAccess) {
     },
 
     /**
-     * Tools that models may call: approved tools of all servers of the agent, as they were approved, without contacting the
-     * servers. None gets a name in `taken`; the tools in `except` are offered in another way, or not at all.
+     * Returns the tools that models may call: approved versions of all servers' tools, without contacting the
+     * servers. None gets a name in `taken`; tools in `except` are offered in another way, or not at all.
      */
     async tools(agent: AgentHandle, { taken = new Set(), except = [] }: OfferOptions = {}): Promise<Tool[]> {
       const left = new Set(except.map(({ serverId, toolName }) => `${serverId} ${toolName}`))

@@ -18,18 +18,18 @@ import type { McpServer, NewServer } from './mcp.schema.ts'
 import type { ServerAccess } from './server-access.ts'
 import type { KnownServer, Listing, ServerListing } from './server-listing.ts'
 
-/** A valid registration, before contacting the server. */
+/** A valid registration, before the first contact with the server. */
 export interface Registration {
   name: string
   url: URL
   token: string | undefined
 }
 
-/** Throws VALIDATION_ERROR for an invalid registration. Only http(s) addresses are accepted: no command is ever run. */
+/** Reads a registration. Throws VALIDATION_ERROR. Addresses are http(s) only: no command is ever run. */
 export function readRegistration({ name, url, auth = { type: 'none' } }: NewServer): Registration {
   const target = parseTarget(url)
   if (!target.ok) throw invalid('url', target.reason)
-  // Fragments are for browsers; no server sees them.
+  // Fragments are for browsers and are not sent to servers.
   target.url.hash = ''
   if (!isVisibleName(name.trim()) || unstorable(name) !== undefined)
     throw invalid('name', 'must not hold line breaks or characters that cannot be seen')
@@ -49,15 +49,15 @@ interface Dependencies {
   ids: Ids
 }
 
-/** The result of contacting a server for the first time. */
+/** The result of the first contact with a server. */
 type FirstLook = { listing: Listing } | { failure: Failure }
 
-/** Maximum number of servers of one agent. */
+/** Max servers of one agent. */
 const maxServers = 50
 
-/** Registers servers: each is contacted first, so that what is stored is what the person approves by registering it. */
-export function createRegistering(needs: Dependencies) {
-  const { access, listing, connections, agentSecrets } = needs
+/** Registers servers: each is contacted first, so that the person approves the stored definitions. */
+export function createRegistering(dependencies: Dependencies) {
+  const { access, listing, connections, agentSecrets } = dependencies
 
   async function lookAt(agent: AgentHandle, server: KnownServer): Promise<FirstLook> {
     try {
@@ -74,7 +74,7 @@ export function createRegistering(needs: Dependencies) {
 
   async function store(agent: AgentHandle, row: ServerRow, look: FirstLook): Promise<boolean> {
     return inTransaction(agent.db, async transaction => {
-      // Others may have been registered while this one was contacted.
+      // Others might have been registered during the contact with this one.
       await requireRoom(transaction, row.name)
       if (!(await insertServer(transaction, row))) return false
       if ('listing' in look) await saveListing(transaction, row.id, look.listing.tools, { isApproved: true })
@@ -89,9 +89,9 @@ export function createRegistering(needs: Dependencies) {
   }
 
   function newRow({ name, url, token }: Registration): ServerRow {
-    const now = timestamp(needs.clock)
+    const now = timestamp(dependencies.clock)
     return {
-      id: needs.ids.record(),
+      id: dependencies.ids.record(),
       name,
       url: url.href,
       auth_type: token === undefined ? 'none' : 'bearer',

@@ -14,14 +14,14 @@ interface Dependencies {
   agentSecrets: AgentSecrets
   connections: Connections
   listing: ServerListing
-  /** The guard's. */
+  /** The guard's `fetch`. */
   outboundFetch: typeof fetch
   limits: ClientLimits
-  /** Name and version of this program, as sent to servers. */
+  /** Name and version of this program for servers. */
   version: string
 }
 
-/** A server that could not be used; the message is a sentence for people and models. */
+/** A server that was not usable; the message is a sentence for people and models. */
 export class ServerUnusable extends AppError {
   constructor(name: string, { reason }: Failure, cause?: unknown) {
     super('OUTBOUND_FAILED', `The MCP server "${name}" cannot be used. ${reason}`, { cause })
@@ -31,13 +31,13 @@ export class ServerUnusable extends AppError {
 interface UsableServer {
   connection: Connection
   token: string | undefined
-  /** If it was read for this use. */
+  /** The listing, if it was read for this use. */
   listing: Listing | undefined
 }
 
 /** Work on a connection whose server's list has been read. */
 interface Work<Result> {
-  /** Reads the list again in any case. */
+  /** True to read the list again in any case. */
   wantsList?: boolean
   run(server: UsableServer): Promise<Result>
   signal: AbortSignal
@@ -51,9 +51,9 @@ const otherAddress: Failure = {
 
 type Outcome<Result> = { result: Result } | { error: ServerUnusable; mayRepeat: boolean }
 
-/** Using servers: connecting, reading their lists first when that is due, reconnecting. */
-export function createServerAccess(needs: Dependencies) {
-  const { agentSecrets, connections, listing, limits, outboundFetch, version } = needs
+/** Uses servers: connects, first reads outdated lists, reconnects. */
+export function createServerAccess(dependencies: Dependencies) {
+  const { agentSecrets, connections, listing, limits, outboundFetch, version } = dependencies
 
   const acquire = (agent: AgentHandle, { row, address }: KnownServer, signal: AbortSignal) =>
     connections.acquire(
@@ -63,7 +63,7 @@ export function createServerAccess(needs: Dependencies) {
       signal,
     )
 
-  /** The token is only for the origin that it was given for, even if the agent's own database contains another address by now. */
+  /** Returns the address, with the token only for its origin: the agent's database might name another. */
   async function addressOf(agent: AgentHandle, row: ServerRow): Promise<ServerAddress> {
     const { token, origin } = await agentSecrets.read(agent.agentId, row.secret_set)
     const url = URL.parse(row.url)
@@ -94,7 +94,7 @@ export function createServerAccess(needs: Dependencies) {
       const failure = failureOf(error, token !== undefined)
       held?.retire()
       const mayRepeat = held?.isOld === true && (!isReady || isUntouched(failure, held.connection))
-      // A call that is refused says nothing of the server; one that is never answered does.
+      // A refused call is no evidence about the server; an unanswered one is.
       const isOfServer = !isReady || (failure.status === 'disconnected' && !mayRepeat)
       if (isOfServer) await listing.note(agent, server.row, failure)
       return { error: new ServerUnusable(server.row.name, failure, error), mayRepeat }
@@ -104,12 +104,12 @@ export function createServerAccess(needs: Dependencies) {
   }
 
   return {
-    /** A connection to a server, for contacting it the first time. @throws ServerFailure */
+    /** Opens a connection to a server for the first contact. @throws ServerFailure */
     acquire,
 
     /**
-     * Does the work, and again on a new connection if the old one was lost before the server can have started on it.
-     * @throws ServerUnusable, and what the work throws.
+     * Does the work, and again on a new connection if the old one was lost before the server could begin.
+     * @throws ServerUnusable, and errors of the work.
      */
     async use<Result>(agent: AgentHandle, row: ServerRow, work: Work<Result>): Promise<Result> {
       const server = { row, address: await addressOf(agent, row) }
@@ -124,7 +124,7 @@ export function createServerAccess(needs: Dependencies) {
 
 export type ServerAccess = ReturnType<typeof createServerAccess>
 
-/** A server without sessions cannot have lost one: a refusal from it is an answer. */
+/** True if a retry is safe. A server without sessions cannot have lost one: its refusal is an answer. */
 function isUntouched({ untouched }: Failure, { hasSession }: Connection): boolean {
   return untouched === 'not reached' || (untouched === 'turned away' && hasSession)
 }

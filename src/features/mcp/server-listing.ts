@@ -26,22 +26,22 @@ export interface KnownServer {
 }
 
 interface Dependencies {
-  /** Milliseconds for a list, all pages together. */
+  /** Max time for a list, all pages together (ms). */
   listMs: number
   clock: Clock
   log: Log
 }
 
-/** Reads servers' lists of tools, and keeps their status. */
+/** Reads servers' lists of tools, and stores their status. */
 export function createServerListing({ listMs, clock, log }: Dependencies) {
   /** Lists that are being read, so that no call continues without them. */
   const reading = new WeakMap<Connection, Promise<Listing>>()
 
-  /** The tools that the server lists now. @throws ServerFailure */
+  /** Returns the server's current tools. @throws ServerFailure */
   async function read(connection: Connection, { row, address }: KnownServer, agent: AgentHandle) {
     const listing = createListing(address.token)
     const limited = AbortSignal.any([agent.signal, AbortSignal.timeout(listMs)])
-    // Changes that the server announces from now on count again.
+    // Changes that the server announces after this count again.
     connection.hasNews = false
     try {
       await connection.listTools(listing.take, limited)
@@ -63,10 +63,10 @@ export function createServerListing({ listMs, clock, log }: Dependencies) {
       await updateServerStatus(agent.db, row.id, { status, error, updated_at: timestamp(clock) })
   }
 
-  /** Stores what the server lists now, without approving anything. */
+  /** Stores the server's current list, without approving anything. */
   async function refresh(agent: AgentHandle, server: KnownServer, connection: Connection): Promise<Listing> {
     const listing = await read(connection, server, agent)
-    // The server has changed it, not the caller that happened to find that out.
+    // The server has changed the list, not the caller that happened to discover it.
     await currentChange.run(undefined, () =>
       inTransaction(agent.db, transaction =>
         saveListing(transaction, server.row.id, listing.tools, { isApproved: false }),
@@ -80,7 +80,7 @@ export function createServerListing({ listMs, clock, log }: Dependencies) {
     read,
     note,
 
-    /** Reads and stores the list if it may have changed, or if that is requested; otherwise undefined. */
+    /** Reads and stores the list if it might have changed, or on request; otherwise returns undefined. */
     async upToDate(
       agent: AgentHandle,
       server: KnownServer,

@@ -1,34 +1,34 @@
 import { parseJson } from '#platform/exact-json.ts'
 import { canonicalJson } from './listing/canonical-json.ts'
 
-/** Maximum length of a server's text, in characters. */
+/** Max length of a server's text, in characters. */
 const maxTextLength = 200_000
 const maxErrorTextLength = 2000
 
 export interface ToolResult {
   text?: string
-  /** The server's structured data; its text is left out if it says the same. */
+  /** The server's structured data; the text is left out if it repeats them. */
   structuredContent?: unknown
-  /** Content other than text, by its description. */
+  /** Descriptions of content other than text. */
   attachments?: Record<string, unknown>[]
-  /** What could not be read of the result, although the tool did run. */
+  /** Unreadable parts of the result, although the tool did run. */
   note?: string
 }
 
-/** A result as it was read, member by member; `odd` says what could not be used, as the ends of sentences. */
+/** A result that was read member by member; `odd` lists unusable parts, as the ends of sentences. */
 interface ReadResult extends ToolResult {
   isError: boolean
   odd: string[]
 }
 
-/** A tool's result in a form that a model can read: an odd member costs itself, not the rest. */
+/** Returns a tool's result in a form that a model can read: an odd member is lost without the rest. */
 export function readResult(result: unknown): ReadResult {
   const { content, structuredContent, isError, toolResult }: Members = isMembers(result) ? result : {}
   const odd = isMembers(result) ? [] : [`the result is ${kindOf(result)}`]
   const blocks = [content ?? []].flat().map(blockOf)
   odd.push(...blocks.flatMap(block => block.odd ?? []))
   if (!['boolean', 'undefined'].includes(typeof (isError ?? false))) odd.push(`isError is ${kindOf(isError)}`)
-  // The second is of the protocol's first version; without either, a result that is no object says all that there is.
+  // `toolResult` is of the protocol's first version; without either, a non-object result is the data.
   const structured = structuredContent ?? toolResult ?? (isMembers(result) ? undefined : result) ?? undefined
   const text = cut(blocks.flatMap(block => block.text ?? []).join('\n\n'), maxTextLength)
   const attachments = blocks.flatMap(({ attachment }) => (attachment === undefined ? [] : [attachment]))
@@ -42,7 +42,7 @@ export function readResult(result: unknown): ReadResult {
   }
 }
 
-/** Why a tool failed, in the server's words and data. */
+/** Returns the reason of a tool's failure, in the server's words and data. */
 export function errorText({ text, structuredContent }: ToolResult): string {
   const data = structuredContent === undefined ? undefined : JSON.stringify(structuredContent)
   return cut([text?.trim(), data].filter(Boolean).join(' '), maxErrorTextLength)
@@ -83,7 +83,7 @@ function blockOf(block: unknown, index: number): Block {
   return { odd: `content[${index}] is no block${shown} that can be read` }
 }
 
-/** The size of the bytes that the Base64 text encodes. */
+/** Returns the number of bytes that the Base64 text encodes. */
 function bytesOf(base64: string): number {
   return Math.floor((base64.replace(/=+$/, '').length * 3) / 4)
 }
@@ -101,10 +101,10 @@ function cut(text: string, characters: number): string {
   return `${text.slice(0, characters).toWellFormed()}\n[… ${text.length - characters} characters left out …]`
 }
 
-/** Shorter ones would be found by chance. */
+/** Min length of a secret: shorter ones would be found by chance. */
 const minSecretLength = 8
 
-/** The value without the token that was sent to the server, which may have repeated it. */
+/** Returns the value without the token of the server, which might have repeated it. */
 export function withoutSecret<Value>(value: Value, token: string | undefined): Value {
   if (token === undefined || token.length < minSecretLength) return value
   const json = JSON.stringify(value)

@@ -1,8 +1,8 @@
 import { markNumber, parseJson, replaceNumbers } from '#platform/exact-json.ts'
 
 /**
- * Takes the results of calls out of a server's messages, whatever they are: the library above would lose a whole result
- * for one member that its schemas do not know, although the call was made. It gets an empty result that names the call.
+ * Extracts the results of calls from any messages of a server: the library above would lose a whole result
+ * for one member that its schemas do not know. Instead, it gets an empty result that names the call.
  */
 export function createCallResults() {
   const open = new Map<string, AbortController>()
@@ -25,7 +25,7 @@ export function createCallResults() {
   }
 
   return {
-    /** To be called with each request, before it is sent. Returns what ends its exchange: the library leaves those of cancelled calls open. */
+    /** Called before a request is sent. Returns a signal to end it: the library leaves cancelled ones. */
     sent(body: unknown): AbortSignal | undefined {
       const { id, method, params } = typeof body === 'string' ? JSON.parse(body) : {}
       if (method === 'notifications/cancelled') cancel(String(params?.requestId))
@@ -34,13 +34,13 @@ export function createCallResults() {
       open.set(String(id), call)
       return call.signal
     },
-    /** The message for the library; numbers that a double would change are marked. */
+    /** Returns the message for the library; numbers that a double would change are marked. */
     read(json: string): string {
       const message = open.size === 0 || !/"(result|error)"/.test(json) ? undefined : parsed(json)
       const rest = message && without(message)
       return rest === undefined ? replaceNumbers(json, markNumber) : JSON.stringify(rest)
     },
-    /** The result that an empty one stands for. */
+    /** Returns the result in place of an empty one. */
     take(stand: unknown): unknown {
       const key = String(Object(Object(stand).structuredContent).call)
       const result = results.get(key)
@@ -55,7 +55,7 @@ function standFor(call: string) {
   return { resultType: 'complete', content: [], structuredContent: { call } }
 }
 
-/** The library reads errors of this form only. */
+/** Returns the only form of errors that the library reads. */
 function refusalOf(error: unknown): object {
   const { code, message } = Object(error)
   const text = typeof message === 'string' ? message : JSON.stringify(error)

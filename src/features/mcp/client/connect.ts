@@ -7,17 +7,17 @@ import type { AnswerBounds, ServerAddress } from './server-fetch.ts'
 import { createServerFetch } from './server-fetch.ts'
 
 export interface ClientLimits extends AnswerBounds {
-  /** Milliseconds for connecting to the server, both transports together. */
+  /** Max time to connect to the server, both transports together (ms). */
   connectMs: number
-  /** Milliseconds for its list of tools, all pages together. */
+  /** Max time for its list of tools, all pages together (ms). */
   listMs: number
-  /** Milliseconds without a sign of life during a call, and for a call as a whole. */
+  /** Max time without a sign of life during a call, and for the whole call (ms). */
   callMs: number
   maxCallMs: number
   maxPages: number
 }
 
-/** A call as it is sent: `parameters` is the schema that a person has approved. */
+/** A call in its sent form: `parameters` is the schema that a person has approved. */
 export interface OutgoingCall {
   name: string
   parameters: ToolParameters
@@ -26,20 +26,20 @@ export interface OutgoingCall {
 
 /** An established connection to one server. */
 export interface Connection {
-  /** Whether the server keeps a session, which it may lose. */
+  /** True if the server keeps a session, which it can lose. */
   readonly hasSession: boolean
-  /** Whether the list of tools has to be read before the next call: at first, and when it may have changed. */
+  /** True if the list of tools must be read before the next call: at first, and after possible changes. */
   hasNews: boolean
   isClosed(): boolean
-  /** Passes each page to `take` until that wants no more. @throws ServerFailure */
+  /** Passes each page to `take` until that returns false. @throws ServerFailure */
   listTools(take: (page: readonly unknown[]) => Promise<boolean>, signal: AbortSignal): Promise<void>
-  /** The result as the server sent it. @throws ServerFailure, or ServerRefusal if the server answers the call with an error. */
+  /** Returns the result from the server. @throws ServerFailure, or ServerRefusal for the server's error. */
   callTool(call: OutgoingCall, signal: AbortSignal): Promise<unknown>
-  /** Also ends the session on the server, if there is one. */
+  /** Closes the connection, and ends the session on the server, if there is one. */
   close(): Promise<void>
 }
 
-/** A JSON-RPC error: the server has understood the call, and answers with this error. `message` is the server's. */
+/** A JSON-RPC error: the server has understood the call, and answers with this. `message` is the server's. */
 export class ServerRefusal extends Error {
   constructor(message: string) {
     super(message)
@@ -52,32 +52,32 @@ interface Dependencies {
   server: ServerAddress
   limits: ClientLimits
   version: string
-  /** Ends the attempt to connect. */
+  /** Aborts the attempt to connect. */
   closing: AbortSignal
 }
 
 type Transport = 'streamable HTTP' | 'SSE'
 
-/** How long to wait for the end of a session, in milliseconds. */
+/** Max wait for the end of a session (ms). */
 const farewellMs = 1000
 
-/** How often, and how fast, one connection may reopen event streams; a server may close them immediately, for ever. */
+/** Max number and speed of reopened event streams: a server can close them immediately, for ever. */
 const maxStreams = 20
-const streamPauseMs = { least: 250, most: 5000 }
+const streamPauseMs = { min: 250, max: 5000 }
 
 /** Statuses of the first response that indicate a server with the older transport. */
 const olderTransport = [400, 404, 405]
 
-/** Connects over streamable HTTP, or SSE if the server does not support that. Throws ServerFailure, and the reason of `closing`. */
-export async function connect(needs: Dependencies): Promise<Connection> {
+/** Connects over streamable HTTP, or SSE as a fallback. Throws ServerFailure, and `closing`'s reason. */
+export async function connect(dependencies: Dependencies): Promise<Connection> {
   const sdk = await import('@modelcontextprotocol/client')
-  const deadline = AbortSignal.any([AbortSignal.timeout(needs.limits.connectMs), needs.closing])
+  const deadline = AbortSignal.any([AbortSignal.timeout(dependencies.limits.connectMs), dependencies.closing])
   try {
-    return await open(sdk, needs, 'streamable HTTP', deadline)
+    return await open(sdk, dependencies, 'streamable HTTP', deadline)
   } catch (error) {
     if (!(error instanceof ServerFailure) || !olderTransport.includes(httpStatusOf(error.cause) ?? 0))
       throw error
-    return await open(sdk, needs, 'SSE', deadline).catch((older: unknown) => {
+    return await open(sdk, dependencies, 'SSE', deadline).catch((older: unknown) => {
       // For an address that supports neither, the answer to the newer transport is reported.
       throw older instanceof ServerFailure && httpStatusOf(older.cause) !== undefined ? error : older
     })
@@ -86,11 +86,11 @@ export async function connect(needs: Dependencies): Promise<Connection> {
 
 async function open(
   sdk: typeof Sdk,
-  needs: Dependencies,
+  dependencies: Dependencies,
   kind: Transport,
   deadline: AbortSignal,
 ): Promise<Connection> {
-  const { server, limits, outboundFetch } = needs
+  const { server, limits, outboundFetch } = dependencies
   const lifetime = new AbortController()
   const way = createServerFetch({
     outboundFetch,
@@ -110,7 +110,7 @@ async function open(
           fetch: way.fetch,
           reconnectionScheduler: boundedReconnections(news),
         })
-  const client = createClient(sdk, needs.version, kind, news)
+  const client = createClient(sdk, dependencies.version, kind, news)
   const end = async () => {
     state.isClosed = true
     await client.close().catch(() => undefined)
@@ -124,15 +124,15 @@ async function open(
     await orAborted(client.connect(transport, { timeout: limits.connectMs }), deadline)
   } catch (error) {
     await end()
-    needs.closing.throwIfAborted()
+    dependencies.closing.throwIfAborted()
     throw new ServerFailure(deadline.aborted ? deadline.reason : error, way.observations)
   }
-  // Read now: a closed connection has forgotten it.
+  // Read now because a closed connection has forgotten it.
   const hasTools = client.getServerCapabilities()?.tools !== undefined
   const fail = (error: unknown): never => {
     throw error instanceof ServerRefusal ? error : new ServerFailure(error, way.observations)
   }
-  // Without its stream there are no more answers, and callers would wait for one in vain.
+  // Without its stream there are no more answers, and callers would wait in vain.
   if (kind === 'SSE') client.onerror = error => error instanceof sdk.SseError && void end()
   const farewell = async () => {
     if (transport instanceof sdk.StreamableHTTPClientTransport)
@@ -159,8 +159,8 @@ async function open(
 }
 
 /**
- * A client without capabilities: no sampling, no elicitation, no roots. Schemas of servers are not compiled, since they
- * are not trusted: results are accepted unchecked.
+ * Creates a client without capabilities: no sampling, no elicitation, no roots. Schemas of servers are not
+ * compiled because they are not trusted: results are accepted unchecked.
  */
 function createClient(sdk: typeof Sdk, version: string, kind: Transport, onToolsChanged: () => void) {
   return new sdk.Client(
@@ -183,8 +183,8 @@ function boundedReconnections(onBreak: () => void): Sdk.ReconnectionScheduler {
     onBreak()
     opened += 1
     if (opened > maxStreams) return undefined
-    const { least, most } = streamPauseMs
-    const timer = setTimeout(reconnect, Math.min(Math.max(delay, least), most)).unref()
+    const { min, max } = streamPauseMs
+    const timer = setTimeout(reconnect, Math.min(Math.max(delay, min), max)).unref()
     return () => clearTimeout(timer)
   }
 }
@@ -194,7 +194,7 @@ interface ToolPage {
   nextCursor: string | undefined
 }
 
-/** Tools are parsed one by one afterwards, so that an invalid one does not affect the others. */
+/** Accepts any tools: each is parsed later, so that an invalid one does not affect the others. */
 const toolPageSchema: Sdk.StandardSchemaV1<unknown, ToolPage> = {
   '~standard': {
     version: 1,
@@ -244,7 +244,7 @@ async function callTool(
         maxTotalTimeout: maxCallMs,
         resetTimeoutOnProgress: true,
         onprogress: () => {},
-        // Otherwise the library would consult its own list, and fetch a new one when in doubt.
+        // Otherwise the library would consult its own list, and sometimes fetch a new one.
         toolDefinition: { name: call.name, inputSchema: call.parameters as Sdk.Tool['inputSchema'] },
       },
     )

@@ -2,18 +2,18 @@ import { AppError } from '#platform/errors.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import type { Connection } from './connect.ts'
 
-/** A connection in use: it stays open until it is released, even if it is closed meanwhile. */
+/** A connection in use: it stays open until its release, even if it is closed earlier. */
 export interface HeldConnection extends Disposable {
   connection: Connection
-  /** Whether it was reused, so that the server may have forgotten its session. */
+  /** True for a reused connection, whose session the server might have forgotten. */
   isOld: boolean
-  /** The next caller gets a new connection; this one is closed after its last use. */
+  /** Gives the next caller a new connection, and closes this one after its last use. */
   retire(): void
 }
 
 export interface ConnectionLimits {
   idleMs: number
-  /** Maximum number of connections of this process, and of one agent in it. */
+  /** Max connections of this process, and of one agent in it. */
   most: number
   maxOfAgent: number
 }
@@ -27,11 +27,11 @@ interface Agent {
 interface Entry {
   agentId: string
   opening: Promise<Connection>
-  /** Once it is open. */
+  /** The connection once it is open. */
   connection?: Connection
   users: number
   idle?: NodeJS.Timeout
-  /** To be called when the agent is being deleted. */
+  /** Called when the agent is being deleted. */
   onAgentEnd(): void
   agentSignal: AbortSignal
 }
@@ -40,19 +40,19 @@ interface Entry {
 type Open = (closing: AbortSignal) => Promise<Connection>
 
 export interface Connections {
-  /** The connection to a server, opened if there is none. Throws what `open` throws, and the signal's reason. */
+  /** Returns the connection to a server, or opens one. Throws what `open` throws, and the signal's reason. */
   acquire(agent: Agent, serverId: string, open: Open, signal: AbortSignal): Promise<HeldConnection>
-  /** To be called when a server was removed. */
+  /** Must be called after a server was removed. */
   drop(serverId: string): void
-  /** The number of connections, including those that are being opened. */
+  /** Returns the number of connections, including those that are being opened. */
   count(): number
   /** Closes every connection, including those in use. */
   close(): Promise<void>
 }
 
 /**
- * The connections of this process, one to each server in use. Unused ones are closed after a while, or immediately if
- * there would otherwise be too many.
+ * The connections of this process, one to each server in use. Unused ones are closed after a while, or
+ * immediately to avoid too many.
  */
 export function createConnections(limits: ConnectionLimits): Connections {
   return new OpenConnections(limits)
@@ -60,7 +60,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
 
 class OpenConnections implements Connections {
   readonly #limits: ConnectionLimits
-  /** In the order of their last use, oldest first. */
+  /** The connections in the order of their last use, oldest first. */
   readonly #entries = new Map<string, Entry>()
   readonly #closing = new AbortController()
 
@@ -159,7 +159,7 @@ class OpenConnections implements Connections {
     else entry.idle = setTimeout(() => this.#retire(serverId, entry), this.#limits.idleMs).unref()
   }
 
-  /** Current users may continue. */
+  /** Retires a connection; its current users may continue. */
   #retire(serverId: string, entry: Entry): void {
     if (this.#entries.get(serverId) !== entry) return
     this.#entries.delete(serverId)

@@ -1,7 +1,7 @@
-/** The lines of an event's data, which belong together (HTML Living Standard, 9.2.6); other line breaks are part of a line. */
+/** Matches the data lines of an event (HTML Living Standard, 9.2.6); other line breaks are within lines. */
 const dataLines = /(?<![^\r\n])data(?::[^\r\n]*)?(?:(?:\r\n|\r|\n)data(?::[^\r\n]*)?)*(?![^\r\n])/g
 
-/** Changes the data of an event stream, which comes in whole events. */
+/** Changes the data of an event stream, which arrives in whole events. */
 export async function* withData(
   stream: AsyncIterable<Uint8Array>,
   read: (data: string) => string,

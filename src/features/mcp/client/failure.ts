@@ -2,7 +2,7 @@ import { AppError } from '#platform/errors.ts'
 import type { Observations } from './server-fetch.ts'
 import { UselessAnswer } from './server-fetch.ts'
 
-/** The error of a connection, with observations on the way, which the error itself may not hold. */
+/** The error of a connection, with observations that the error itself might lack. */
 export class ServerFailure extends Error {
   readonly observations: Observations
 
@@ -17,13 +17,13 @@ export class ServerFailure extends Error {
 export interface Failure {
   /** `disconnected`: there was no answer; `error`: the answer was unusable. */
   status: 'disconnected' | 'error'
-  /** A sentence for a person, without anything that the server said. */
+  /** A sentence for a person, without any text of the server. */
   reason: string
-  /** The guard refuses the address. */
+  /** True if the guard refuses the address. */
   isForbidden: boolean
   /**
-   * Why the server has certainly not started on the request, so that repeating it is safe: it was not reached, or
-   * answered only by HTTP, as servers do that have lost a session. Undefined if it may have started.
+   * The proof that the server has not started on the request, so that a retry is safe: it was not reached, or
+   * answered only by HTTP, like servers that have lost a session. Undefined if it might have started.
    */
   untouched?: 'not reached' | 'turned away'
 }
@@ -31,7 +31,7 @@ export interface Failure {
 /** Error codes of connections that were never established. */
 const unconnected = /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|ENETUNREACH|EHOSTUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 
-/** Statuses by which servers say that they do not know a session (any more). */
+/** Statuses of servers that do not know a session, or no longer. */
 const turningAway = [400, 404, 410]
 
 export function failureOf({ cause, observations }: ServerFailure, hasToken: boolean): Failure {
@@ -43,7 +43,7 @@ export function failureOf({ cause, observations }: ServerFailure, hasToken: bool
     return wrong(refusalReason(refusal, hasToken))
   if (known !== undefined) {
     const isForbidden = known.code === 'OUTBOUND_REFUSED'
-    // Earlier errors say nothing about this request.
+    // Earlier errors are not about this request.
     const isUnreached = causes(direct).some(link => unconnected.test(codeOf(link)))
     const status = isForbidden || known instanceof UselessAnswer ? 'error' : 'disconnected'
     const failure: Failure = { status, reason: known.message, isForbidden }
@@ -83,12 +83,12 @@ function statusReason(status: number): string {
   return `There is no MCP endpoint at this address (HTTP ${status}).`
 }
 
-/** The HTTP status of an error of the library. */
+/** Returns the HTTP status of an error of the library. */
 export function httpStatusOf(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined
   if ('data' in error && typeof error.data === 'object' && error.data !== null && 'status' in error.data)
     return typeof error.data.status === 'number' ? error.data.status : undefined
-  // An event stream that could not be opened.
+  // The status of an event stream that could not be opened.
   return 'event' in error && 'code' in error && typeof error.code === 'number' && error.code >= 300
     ? error.code
     : undefined
@@ -98,7 +98,7 @@ function codeOf(error: Error): string {
   return 'code' in error ? String(error.code) : ''
 }
 
-/** An error and its causes, outermost first. */
+/** Returns an error and its causes, outermost first. */
 function causes(error: unknown): Error[] {
   return error instanceof Error ? [error, ...causes(error.cause)] : []
 }

@@ -7,26 +7,26 @@ import { withData } from './event-data.ts'
 import type { StreamBounds, StreamEnd } from './whole-events.ts'
 import { wholeEvents } from './whole-events.ts'
 
-/** A server's address, and the token that is sent to it alone. */
+/** A server's address, and the token that only it gets. */
 export interface ServerAddress {
   url: URL
   token: string | undefined
 }
 
 export interface AnswerBounds extends StreamBounds {
-  /** For an answer that is not an event stream, in bytes. */
+  /** Max bytes of an answer that is not an event stream. */
   maxAnswerBytes: number
 }
 
-/** Observations while one connection was in use. */
+/** Observations during the use of one connection. */
 export interface Observations {
-  /** The last status of a refusal, and whether the refusal mentions OAuth. */
+  /** The last status of a refusal; `wantsOauth` is true if the refusal mentions OAuth. */
   refusal?: { status: number; wantsOauth: boolean }
-  /** The last error of an exchange, since the libraries above may lose it. */
+  /** The last error of an exchange because the libraries above might lose it. */
   trouble?: AppError
 }
 
-/** There was an answer, but an unusable one. */
+/** An unusable answer. */
 export class UselessAnswer extends AppError {
   constructor(host: string, reason: string) {
     super('OUTBOUND_FAILED', `The request to ${host} failed: ${reason}.`)
@@ -34,24 +34,24 @@ export class UselessAnswer extends AppError {
 }
 
 interface Dependencies {
-  /** The guard's. */
+  /** The guard's `fetch`. */
   outboundFetch: typeof fetch
   server: ServerAddress
   bounds: AnswerBounds
   /** Ends every exchange. */
   signal: AbortSignal
-  /** Whether a second event stream is answered with "no more": otherwise its reader would reopen it for ever. */
+  /** True to answer a second event stream with "no more": otherwise its reader would reopen it for ever. */
   opensOneStream: boolean
 }
 
 const maxErrorBytes = 64 * 1024
 
 /**
- * The only way to a server: only to its registered origin, with its token, without following redirects, and with limits
- * on the answer. The library above follows redirects within the origin, through this function again.
+ * Creates the only way to a server: to its registered origin, with its token, without following redirects,
+ * with limits on the answer. The library above follows redirects within the origin, through this again.
  */
-export function createServerFetch(needs: Dependencies) {
-  const { server, signal, bounds } = needs
+export function createServerFetch(dependencies: Dependencies) {
+  const { server, signal, bounds } = dependencies
   const observations: Observations = {}
   const results = createCallResults()
   let streams = 0
@@ -63,7 +63,7 @@ export function createServerFetch(needs: Dependencies) {
     if (server.token !== undefined) headers.set('authorization', `Bearer ${server.token}`)
     const signals = [signal, init.signal, results.sent(init.body)].filter(one => one != null)
     const request = { ...init, headers, redirect: 'manual' as const, signal: AbortSignal.any(signals) }
-    const response = await needs.outboundFetch(address, request).catch(error => {
+    const response = await dependencies.outboundFetch(address, request).catch(error => {
       throw request.signal.aborted ? request.signal.reason : error
     })
     if (response.status === 401 || response.status === 403) observations.refusal = refusalOf(response)
@@ -80,7 +80,7 @@ export function createServerFetch(needs: Dependencies) {
     const host = server.url.host
     if (response.ok && /^text\/event-stream/i.test(headers.get('content-type') ?? '')) {
       const lastWords = (end: StreamEnd, isResumable: boolean) => {
-        // Ending it ourselves is not a failure.
+        // An end on our side is not a failure.
         if (end !== 'ended' && !ended.aborted) observations.trouble = streamFailure(host, end)
         return requestId === undefined || (isResumable && end !== 'too large' && !ended.aborted)
           ? undefined
@@ -101,7 +101,7 @@ export function createServerFetch(needs: Dependencies) {
   async function fetchFromServer(input: string | URL, init: RequestInit = {}): Promise<Response> {
     const isStream = (init.method ?? 'GET') === 'GET'
     streams += isStream ? 1 : 0
-    if (isStream && streams > 1 && needs.opensOneStream) return new Response(null, { status: 204 })
+    if (isStream && streams > 1 && dependencies.opensOneStream) return new Response(null, { status: 204 })
     return exchange(new URL(input), init).catch(error => {
       if (error instanceof AppError) observations.trouble = error
       throw error
@@ -127,12 +127,12 @@ function streamFailure(host: string, end: StreamEnd): AppError {
   return end === 'too large' ? tooLarge(host) : outboundFailed(host, 'it closed the connection early')
 }
 
-/** The id of the JSON-RPC request in the body; undefined for anything else. */
+/** Returns the id of the JSON-RPC request in the body; undefined for anything else. */
 function requestIdOf({ body }: RequestInit): unknown {
   return typeof body === 'string' ? (JSON.parse(body) as { id?: unknown }).id : undefined
 }
 
-/** Settles a request that will not be answered; the library above would wait for it until it times out. */
+/** Returns an event that settles an unanswered request; the library above would wait until its timeout. */
 function errorEvent(id: unknown, message: string): string {
   return `data: ${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_000, message } })}\n\n`
 }

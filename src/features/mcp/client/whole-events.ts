@@ -1,14 +1,14 @@
 import { hasMoreValuesThan } from '#platform/json-values.ts'
 
-/** Why an event stream is no longer read. */
+/** The reason why an event stream is no longer read. */
 export type StreamEnd = 'ended' | 'broken' | 'too large'
 
 export interface StreamBounds {
-  /** Maximum size of one event, in bytes. */
+  /** Max size of one event, in bytes. */
   maxEventBytes: number
-  /** Maximum size of the whole stream. */
+  /** Max size of the whole stream, in bytes. */
   maxStreamBytes: number
-  /** Maximum number of values in the JSON of an event. */
+  /** Max values in the JSON of an event. */
   maxValues: number
 }
 
@@ -16,9 +16,9 @@ const lineFeed = 10
 const carriageReturn = 13
 
 /**
- * Passes an event stream on in whole events. Its parser, which rescans an unfinished line with every piece, thus never
- * has one, and nothing endless is buffered. `lastWords` are appended when the stream ends, however it ends; without
- * any, a stream that breaks or is too large fails for its reader.
+ * Passes an event stream on in whole events. Its parser, which rescans an unfinished line with every piece,
+ * thus never has one, and no endless data is buffered. `lastWords` are appended at any end of the stream;
+ * without them, a broken or too large stream fails for its reader.
  */
 export async function* wholeEvents(
   stream: AsyncIterable<Uint8Array>,
@@ -50,7 +50,7 @@ export async function* wholeEvents(
   else if (end !== 'ended') throw cause ?? new Error('The event stream is too large.')
 }
 
-/** Whether an event has an id, with which its reader can request what follows it. */
+/** True if an event has an id, with which its reader can request the events after it. */
 function namesEvent(events: Uint8Array): boolean {
   const text = Buffer.from(events.buffer, events.byteOffset, events.byteLength)
   return text.subarray(0, 3).equals(idField) || text.includes('\nid:')
@@ -63,7 +63,7 @@ function createEventBuffer(maxBytes: number) {
   let lineLength = 0
   let last = 0
 
-  /** Where the last complete event ends within the piece; 0 if none does. */
+  /** Returns the end of the last complete event within the piece; 0 without one. */
   function endOfEvents(piece: Uint8Array): number {
     let end = 0
     piece.forEach((byte, index) => {
@@ -87,7 +87,7 @@ function createEventBuffer(maxBytes: number) {
   }
 
   return {
-    /** The events that this piece completes, possibly none; undefined if one is too large. */
+    /** Returns the events that this piece completes, possibly none; undefined if one is too large. */
     take(piece: Uint8Array): Uint8Array | undefined {
       const end = endOfEvents(piece)
       if (!keep(piece.subarray(0, end))) return undefined

@@ -1,9 +1,9 @@
-/** Maximum nesting depth of servers' descriptions. */
+/** Max nesting depth of servers' descriptions. */
 const deepest = 64
 
 /**
- * The same text for equal values with names in any order; undefined for a value that is nested too deeply.
- * Values that JSON lacks are omitted, as by JSON itself.
+ * Returns the same text for equal values with names in any order; undefined for a value that is nested too
+ * deeply. Like JSON, it omits values that JSON lacks.
  */
 export function canonicalJson(value: unknown, depth = 0): string | undefined {
   if (depth > deepest) return undefined

@@ -9,18 +9,18 @@ export interface ToolDefinition {
   name: string
   description: string
   parameters: ToolParameters
-  /** Of everything that the server says about it. */
+  /** The hash of the server's whole description of the tool. */
   hash: string
 }
 
-/** A tool that is left out, and why, as the end of a sentence. */
+/** A tool that is left out, and the reason as the end of a sentence. */
 export interface SkippedTool {
   name: string
   reason: string
 }
 
 const maxTools = 1000
-/** Read in one turn of the event loop, in which no other request is answered. */
+/** Number of tools read in one turn of the event loop, which blocks other requests. */
 const toolsAtOnce = 20
 const maxToolNameLength = 128
 const maxDescriptionLength = 4096
@@ -28,12 +28,12 @@ const maxSchemaLength = 64 * 1024
 const maxSchemasLength = 2 * 1024 * 1024
 const maxSkipped = 100
 
-/** The parts that a person approves: everything by which a server describes a tool. */
+/** The parts that a person approves: a server's whole description of a tool. */
 const pinned = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const
 
 /**
- * Collects the tools that a server lists, in its order. `secret`, which is sent to the server, must not come back in a
- * description, where people and models would see it.
+ * Collects the tools that a server lists, in its order. `secret`, which is sent to the server, must not be in
+ * a description, where people and models would see it.
  */
 export function createListing(secret: string | undefined) {
   const tools = new Map<string, ToolDefinition>()
@@ -45,11 +45,11 @@ export function createListing(secret: string | undefined) {
     if (skipped.length < maxSkipped) skipped.push({ name, reason })
   }
 
-  /** Why the tool is left out; undefined if it is accepted. */
+  /** Returns the reason why the tool is left out; undefined if it is accepted. */
   function problemWith(definition: ToolDefinition | string): string | undefined {
     if (typeof definition === 'string') return definition
     const known = tools.get(definition.name)
-    // A server may list a page twice, such as one whose cursor leads in a circle.
+    // A server can list a page twice, for example if its cursor is circular.
     if (known?.hash === definition.hash) return undefined
     if (known !== undefined) return 'another tool of the server has the same name'
     room -= JSON.stringify(definition.parameters).length
@@ -61,7 +61,7 @@ export function createListing(secret: string | undefined) {
   return {
     skipped,
     tools: (): ToolDefinition[] => [...tools.values()],
-    /** Accepts a page; false if no more are wanted. */
+    /** Accepts a page; returns false if no more are needed. */
     async take(page: readonly unknown[]): Promise<boolean> {
       const wanted = page.slice(0, maxTools - seen)
       seen += wanted.length
@@ -81,7 +81,7 @@ function nameOf(raw: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-/** The definition, or why there is none. */
+/** Returns the definition, or the reason why there is none. */
 function definitionOf(raw: unknown, secret: string | undefined): ToolDefinition | string {
   const name = nameOf(raw)
   if (name === undefined || name === '') return 'it has no name'
@@ -96,7 +96,7 @@ function definitionOf(raw: unknown, secret: string | undefined): ToolDefinition 
   if (parameters === undefined) return 'its input schema does not describe an object'
   const schema = JSON.stringify(parameters)
   if (schema.length > maxSchemaLength) return 'its input schema is larger than 64 KiB'
-  // Text other than descriptions cannot be changed, and models read it all the same.
+  // Text other than descriptions cannot be changed, and models also read it.
   if (hidesText(schema)) return 'its input schema holds characters that cannot be seen'
   const description = typeof described.description === 'string' ? visibleText(described.description) : ''
   return {
@@ -108,7 +108,7 @@ function definitionOf(raw: unknown, secret: string | undefined): ToolDefinition 
 }
 
 function parametersOf(schema: unknown): ToolParameters | undefined {
-  // Without a schema, or with null in its place, a tool has no arguments.
+  // Without a schema, or with null, a tool has no arguments.
   if (typeof (schema ?? {}) !== 'object' || Array.isArray(schema)) return undefined
   const { type, properties, ...rest } = withVisibleDescriptions(schema ?? {}) as Record<string, unknown>
   const named = properties ?? {}

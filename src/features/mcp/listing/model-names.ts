@@ -9,8 +9,8 @@ const longest = 64
 const acceptable = /^[A-Za-z0-9_-]{1,64}$/
 
 /**
- * Names by which a model can call the tools, in order: a tool's own if it is acceptable and unique, otherwise one that
- * begins with its server's. The same tools always get the same names.
+ * Names the tools for a model, in order: by a tool's own name if it is acceptable and unique, otherwise with
+ * the server's name before it. The same tools always get the same names.
  */
 export function namedForModels<Named extends NamedTool>(
   tools: readonly Named[],
@@ -33,7 +33,7 @@ function slug(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9_-]+/g, '_')
 }
 
-/** Distinguished by a suffix of eight characters if the characters that models accept do not suffice. */
+/** Adds a suffix of eight characters if the characters that models accept are ambiguous. */
 function marked(name: string, { serverName, name: toolName }: NamedTool): string {
   const mark = createHash('sha256').update(`${serverName}\n${toolName}`).digest('hex').slice(0, 8)
   return `${name.slice(0, longest - 9)}_${mark}`

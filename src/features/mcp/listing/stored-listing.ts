@@ -9,13 +9,13 @@ interface StoredTool {
   approved_hash: string | null
 }
 
-/** Rows per statement: engines accept a limited number of values. */
+/** Number of rows per statement: engines accept a limited number of values. */
 const batchSize = 500
 
 /**
- * Replaces what is known about a server's tools by what it lists now, in the caller's transaction. Nothing is approved
- * by this unless `isApproved`. Removed tools are kept only if they were approved: a server that invents new names all
- * the time leaves nothing behind.
+ * Replaces the stored tools of a server by its current list, in the caller's transaction. This approves tools
+ * only if `isApproved`. Removed tools stay only if they were approved, so a server that always invents new
+ * names leaves none behind.
  */
 export async function saveListing(
   database: Database,
@@ -70,7 +70,7 @@ async function upsert(database: Database, rows: (StoredTool & NewText)[]): Promi
     .execute()
 }
 
-/** What a person has approved is kept when it is replaced, so that they see what has changed. */
+/** Keeps an approved text when it is replaced, so that the person sees the change. */
 function lastApproved(column: 'description' | 'parameters') {
   const stored = (name: string) => sql.ref<string | null>(`mcp_tools.${name}`)
   const isApproved = sql`${stored('approved_hash')} = ${stored('definition_hash')}`
@@ -105,13 +105,13 @@ async function takeOffList(
     .execute()
 }
 
-/** The result of approving definitions: `missing` and `changed` name the first tool that differs from what was reviewed. */
+/** The result of an approval: `missing` and `changed` name the first tool unlike the reviewed one. */
 export type ApprovalOutcome =
   | { kind: 'approved'; count: number }
   | { kind: 'missing'; name: string }
   | { kind: 'changed'; name: string }
 
-/** Approves tools as stored, in the caller's transaction: those named with their hash, or all that are listed. */
+/** Approves stored tools, in the caller's transaction: those named with their hash, or all listed ones. */
 export async function approveStored(
   database: Database,
   serverId: string,
