@@ -1,17 +1,17 @@
 import type { CallResult } from './mcp-endpoint.schema.ts'
 
-/** The result of a tool as text, and as it is where it is an object. */
+/** Converts the result of a tool to text, and keeps an object as well. */
 export function resultOf(result: unknown): CallResult {
   const text = typeof result === 'string' ? result : (JSON.stringify(result) ?? 'null')
   return { content: [{ type: 'text', text }], ...(isObject(result) ? { structuredContent: result } : {}) }
 }
 
-/** A failed call, in words for its caller. */
+/** Returns a failed call with a message for its caller. */
 export function failureOf(message: string): CallResult {
   return { content: [{ type: 'text', text: message }], isError: true }
 }
 
-/** The result with a text behind its own. */
+/** Appends a text to the result. */
 export function withText(result: CallResult, text: string): CallResult {
   return { ...result, content: [...result.content, { type: 'text', text }] }
 }

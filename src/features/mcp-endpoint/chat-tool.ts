@@ -13,20 +13,20 @@ type Chat = Pick<ChatFeature, 'questions' | 'answering' | 'files'>
 type Question = Parameters<Chat['questions']['accept']>[1]
 type TurnEvent = Parameters<NonNullable<Parameters<Chat['answering']['answer']>[2]>>[0]
 
-/** Pieces of an answer between two signs of life. */
+/** Number of pieces of an answer between two progress messages. */
 const piecesPerSign = 64
 
 const { parameters: inputSchema, check } = fromSchema(chatInputSchema)
 const outputSchema: ToolParameters = JSON.parse(JSON.stringify(chatOutputSchema))
 
-/** Lets a client talk to the agent: a whole turn, with its retrieval, its tools and its lock. */
+/** A tool that lets a client talk to the agent: a whole turn, with its retrieval, its tools and its lock. */
 export function chatTool(
   agent: AgentHandle,
   { id, name }: { id: string; name: string },
   { questions, answering, files }: Chat,
   inTurn: InTurn,
 ): OfferedTool {
-  /** Files that became part of no message are gone, too. */
+  /** Accepts a question. Files without a message are removed, too. */
   async function accept(input: Question, given: ChatInput['files'], { asker }: Call) {
     const attachments: { id: string }[] = []
     try {
@@ -91,7 +91,7 @@ function answerOf(output: ChatOutput): CallResult {
   return { content: [{ type: 'text', text: output.answer }], structuredContent: { ...output } }
 }
 
-/** Sent to a client while a turn goes on, so that it does not give up waiting. */
+/** Returns a progress message during a turn, so that the client does not give up waiting. */
 function signOf(event: TurnEvent): string | undefined {
   if (event.type === 'thinking')
     return event.iteration === 1 ? 'Thinking' : `Thinking, step ${event.iteration}`

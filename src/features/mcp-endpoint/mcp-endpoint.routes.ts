@@ -26,17 +26,17 @@ interface Dependencies extends Pick<ChatFeature, 'askerInMcpSession'> {
 
 type Path = `${typeof url}${'' | '/' | '/mcp' | '/mcp/' | '/sse'}`
 
-export function registerMcpEndpointRoutes(app: App, needs: Dependencies): void {
-  registerMessages(app, url, 'sendMcpMessage', needs)
+export function registerMcpEndpointRoutes(app: App, dependencies: Dependencies): void {
+  registerMessages(app, url, 'sendMcpMessage', dependencies)
   registerRefusal(app, 'GET', url, 'openMcpStream')
   registerRefusal(app, 'DELETE', url, 'endMcpSession')
   // Clients and guides often end an address in `/mcp`.
-  registerMessages(app, `${url}/mcp`, 'sendMcpMessageBelow', needs)
+  registerMessages(app, `${url}/mcp`, 'sendMcpMessageBelow', dependencies)
   registerRefusal(app, 'GET', `${url}/mcp`, 'openMcpStreamBelow')
   registerRefusal(app, 'DELETE', `${url}/mcp`, 'endMcpSessionBelow')
-  registerMessages(app, `${url}/`, 'sendMcpMessageAtSlash', needs)
-  registerMessages(app, `${url}/mcp/`, 'sendMcpMessageBelowAtSlash', needs)
-  // Clients of the transport before Streamable HTTP look for it here.
+  registerMessages(app, `${url}/`, 'sendMcpMessageAtSlash', dependencies)
+  registerMessages(app, `${url}/mcp/`, 'sendMcpMessageBelowAtSlash', dependencies)
+  // Clients of the transport before Streamable HTTP expect it here.
   registerRefusal(app, 'GET', `${url}/sse`, 'openMcpEvents')
   registerRefusal(app, 'POST', `${url}/sse`, 'sendMcpEvents')
 }
@@ -55,7 +55,7 @@ function registerMessages(
     // A search stores nothing; a chat fails when it stores its question.
     config: { ...config, access: 'chatter', operationId },
     schema: {
-      // The same call as without the slash.
+      // The call is the same as without the slash.
       hide: path.endsWith('/'),
       summary: 'Send a message to the agent as an MCP server',
       description: 'One message of the protocol (Streamable HTTP).',
@@ -83,7 +83,7 @@ function registerMessages(
       }
       const { body: message, headers } = request
       if (isQuestion(message)) reply.admitTurn()
-      // The handshake, in versions of the protocol that have sessions.
+      // The message is the handshake, in versions of the protocol that have sessions.
       if (Object(message).method === 'initialize') reply.header(sessionHeader, randomUUID())
       const signal = callerSignal(request, reply)
       return send(reply, await protocol.answer(caller, { message, headers, signal }))
@@ -112,7 +112,7 @@ function registerRefusal(app: App, method: 'GET' | 'POST' | 'DELETE', path: Path
   })
 }
 
-/** Passes an answer on: events as they come, all else in one piece. */
+/** Forwards an answer: events as they arrive, other answers in one piece. */
 async function send(reply: FastifyReply, response: Response): Promise<FastifyReply> {
   reply.code(response.status)
   for (const name of ['content-type', 'cache-control', 'x-accel-buffering']) {
@@ -123,7 +123,7 @@ async function send(reply: FastifyReply, response: Response): Promise<FastifyRep
   return reply.send(isStream ? response.body : await response.text())
 }
 
-/** Problems of a body are answered in the protocol's own form; all else as everywhere. */
+/** Answers problems of a body in the protocol's own form; others in the usual form. */
 async function answerInJsonRpc(thrown: Error, _request: FastifyRequest, reply: FastifyReply) {
   const error = asKnownError(thrown)
   if (error instanceof AppError && error.status === 400) return send(reply, refusalOf(error))

@@ -4,11 +4,11 @@ import { maxFiles, maxMessageLength } from '#features/chat/chat.feature.ts'
 import type { ToolParameters } from '#models/tools/tool.ts'
 
 /*
- * Endpoint: an agent as an MCP server. Caller: who sent the one request that is being answered; nothing but the
- * conversation is remembered from one request to the next.
+ * Endpoint: an agent as an MCP server. Caller: the sender of the current request; only the conversation is
+ * remembered between requests.
  */
 
-/** One JSON-RPC message; its problems are answered in JSON-RPC, so that it is not checked as other bodies are. */
+/** One JSON-RPC message; not checked like other bodies because its problems are answered in JSON-RPC. */
 export const messageSchema = Type.Unknown({
   additionalProperties: true,
   description: 'One message of the Model Context Protocol: a JSON-RPC 2.0 request or notification.',
@@ -48,7 +48,7 @@ export const paramsSchema = Type.Object(
   open,
 )
 
-/** Where the protocol has the last word; access, limits, size and media type are refused as everywhere. */
+/** A refusal of the protocol; access, limits, size and media type are refused in the usual form. */
 const refusalSchema = Type.Object(
   {
     jsonrpc: Type.String(),
@@ -114,7 +114,7 @@ export const chatOutputSchema = Type.Object({
 })
 export type ChatOutput = Static<typeof chatOutputSchema>
 
-/** A tool as clients see it. */
+/** A tool in the form for clients. */
 export interface ToolDescriptor {
   name: string
   title?: string

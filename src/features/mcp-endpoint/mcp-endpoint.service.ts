@@ -15,30 +15,30 @@ import { createTurns } from './turns.ts'
 interface Dependencies extends Pick<ChatFeature, 'questions' | 'answering' | 'files'> {
   agents: Pick<AgentsService, 'find'>
   agentDatabases: AgentDatabases
-  /** Looks something up in the agent's own documents. */
+  /** Returns the tool that searches the agent's own documents. */
   knowledgeTool(agent: AgentHandle): Tool
-  /** Every tool that the agent may use just now. */
+  /** Returns every tool that the agent may currently use. */
   toolsOf(agent: AgentHandle): Promise<readonly Tool[]>
-  /** Bounds the result of a tool. */
+  /** Limits the size of a tool's result. */
   shorten(result: unknown): unknown
   log: Log
 }
 
-/** Who sent a request, and to which agent. */
+/** The sender of a request, and its agent. */
 export interface Caller extends Pick<Call, 'asker'> {
   agentId: string
-  /** The conversation of all their chats that name none. */
+  /** The conversation of the caller's chats without a conversation. */
   conversationId: string
-  /** Whether they could also change the agent. */
+  /** True if the caller may also change the agent. */
   isAdmin: boolean
-  /** Whether they may chat, and do nothing else. */
+  /** True if the caller may only chat. */
   isChatOnly: boolean
-  /** The calls of the agent that they would have to pay for, which is not possible here. */
+  /** Returns calls of the agent that require payment by the caller, which is not possible here. */
   soldCalls(): Promise<readonly string[]>
   countChat(): Promise<void>
 }
 
-/** The work of API calls as tools, by their names. */
+/** Tools that do the same as API calls, by their names. */
 const sameCalls = new Map([
   ['chat', '/chat'],
   ['search_knowledge', '/sources/search'],
@@ -47,24 +47,26 @@ const sameCalls = new Map([
 type About = Awaited<ReturnType<AgentsService['find']>>
 
 /** The tools of an agent that MCP clients may see and call. */
-export function createMcpEndpointService(needs: Dependencies) {
-  const { agents, agentDatabases, shorten, log } = needs
+export function createMcpEndpointService(dependencies: Dependencies) {
+  const { agents, agentDatabases, shorten, log } = dependencies
 
   const inTurn = createTurns()
 
-  /** For all callers who may chat; their names are reserved before the agent's own tools get theirs. */
+  /** Returns tools for all callers who may chat; their names are reserved before the agent's own tools. */
   function openTools(agent: AgentHandle, about: About, { isChatOnly }: Caller): OfferedTool[] {
-    const chat = chatTool(agent, about, needs, inTurn)
-    return isChatOnly ? [chat] : [chat, offer(needs.knowledgeTool(agent), shorten, { readOnlyHint: true })]
+    const chat = chatTool(agent, about, dependencies, inTurn)
+    return isChatOnly
+      ? [chat]
+      : [chat, offer(dependencies.knowledgeTool(agent), shorten, { readOnlyHint: true })]
   }
 
-  /** For admins; for other callers these tools are not even listed. */
+  /** Returns tools for admins; for other callers they are not even listed. */
   async function ownTools(agent: AgentHandle, { status }: About): Promise<OfferedTool[]> {
-    const tools = await needs.toolsOf(agent)
+    const tools = await dependencies.toolsOf(agent)
     return tools.filter(mayBeCalledDirectly).map(tool => offer(onlyWhileActive(tool, status), shorten))
   }
 
-  /** Whether a caller is offered a tool with a name. */
+  /** Returns a check of the tools that a caller is offered, by name. */
   async function isOfferedTo({ soldCalls }: Caller): Promise<(name: string) => boolean> {
     const sold = await soldCalls()
     return name => !sold.includes(sameCalls.get(name) ?? '')
@@ -79,7 +81,7 @@ export function createMcpEndpointService(needs: Dependencies) {
     return coerced.length === 0 ? result : withText(result, coercionNote(coerced))
   }
 
-  /** Callers get only messages that were meant for them; the rest is for the operator. */
+  /** Returns the failure. Callers only get messages for callers; the rest is for the operator. */
   function failure(error: unknown, agentId: string, tool: string, signal: AbortSignal): CallResult {
     if (error instanceof AppError && error.fault === 'user') return failureOf(error.message)
     if (!signal.aborted) log.warn({ err: error, agentId, tool }, 'a tool failed that an MCP client called')
@@ -87,13 +89,13 @@ export function createMcpEndpointService(needs: Dependencies) {
   }
 
   return {
-    /** How the agent introduces itself. */
+    /** Returns the agent's introduction of itself. */
     async introduce(agentId: string): Promise<{ name: string; description: string }> {
       const { name, description } = await agents.find(agentId)
       return { name, description }
     },
 
-    /** The tools that the caller may call, as they are now. */
+    /** Returns the current tools of the caller. */
     list: (caller: Caller): Promise<ToolDescriptor[]> =>
       agentDatabases.use(caller.agentId, async agent => {
         const isOffered = await isOfferedTo(caller)
@@ -104,7 +106,7 @@ export function createMcpEndpointService(needs: Dependencies) {
           .filter(({ name }) => isOffered(name))
       }),
 
-    /** Calls a tool; undefined if the caller is not offered one with this name. */
+    /** Calls a tool; undefined if the caller is not offered one of this name. */
     call: (
       caller: Caller,
       { name, input }: { name: string; input: Record<string, unknown> },
@@ -130,12 +132,12 @@ export function createMcpEndpointService(needs: Dependencies) {
 
 export type McpEndpointService = ReturnType<typeof createMcpEndpointService>
 
-/** No person is here who could approve a tool that needs approval in a chat. */
+/** True for a tool without approval: here, no person could approve a call. */
 function mayBeCalledDirectly({ requiresApproval = false }: Tool): boolean {
   return !requiresApproval
 }
 
-/** Searching and chatting have rules of their own for an agent that is paused or disabled; its tools then rest. */
+/** Disables a tool while the agent is paused or disabled; searches and chats have rules of their own. */
 function onlyWhileActive(tool: Tool, status: string): Tool {
   if (status === 'active') return tool
   return {

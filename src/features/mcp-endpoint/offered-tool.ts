@@ -3,30 +3,28 @@ import type { Tool } from '#models/tools/tool.ts'
 import { resultOf } from './call-result.ts'
 import type { CallResult, ToolDescriptor } from './mcp-endpoint.schema.ts'
 
-/** A tool as this endpoint offers it. */
+/** A tool in the form that this endpoint offers. */
 export interface OfferedTool {
   descriptor: ToolDescriptor
-  /** The problem of the arguments, or undefined. */
+  /** Returns the problem of the arguments, or undefined. */
   check(input: Record<string, unknown>): Promise<string | undefined>
-  /** May throw: only the message of an AppError is shown. */
+  /** Calls the tool. Only the message of an AppError is shown if this throws. */
   call(input: Record<string, unknown>, call: Call): Promise<CallResult>
 }
 
-/** One call of a tool. */
 export interface Call {
   /** Aborted when the client goes away, the agent is deleted or the process ends. */
   signal: AbortSignal
-  /** The caller as the sender of messages. */
   asker: ReturnType<ChatFeature['askerInMcpSession']>
-  /** The conversation of the caller's chats that name none. */
+  /** The conversation of the caller's chats without a conversation. */
   conversationId: string
-  /** Reports progress to the client, if it wants that. */
+  /** Reports progress to the client, if requested. */
   progress(message: string): void
-  /** Counts the call against the chat limit of the client's address. Throws RATE_LIMITED. */
+  /** Counts the call for the chat limit of the client's address. Throws RATE_LIMITED. */
   countChat(): Promise<void>
 }
 
-/** A tool that models call, offered to clients; `shorten` bounds what it may answer with. */
+/** Offers a model's tool to clients; `shorten` limits the size of its results. */
 export function offer(
   tool: Tool,
   shorten: (result: unknown) => unknown,
@@ -40,7 +38,7 @@ export function offer(
   }
 }
 
-/** One tool for each name: the first, where there are several. */
+/** Returns one tool for each name: the first of several. */
 export function withUniqueNames(tools: readonly OfferedTool[]): OfferedTool[] {
   const first = new Map<string, OfferedTool>()
   for (const tool of tools) if (!first.has(tool.descriptor.name)) first.set(tool.descriptor.name, tool)

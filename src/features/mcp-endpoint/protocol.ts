@@ -1,4 +1,4 @@
-/** The only file that knows the protocol's library, which is loaded by the first request that needs it. */
+/** The only file that knows the protocol's library, which the first request loads that needs it. */
 import type * as Library from '@modelcontextprotocol/server'
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
@@ -10,31 +10,31 @@ import type { Caller, McpEndpointService } from './mcp-endpoint.service.ts'
 const parseError = -32_700
 const invalidRequest = -32_600
 const invalidParams = -32_602
-/** From there on an implementation's own. */
+/** The first of an implementation's own codes. */
 const serverError = -32_000
 
 interface Dependencies {
   endpoint: McpEndpointService
-  /** How this service calls itself. */
+  /** The name and version of this service. */
   service: { name: string; version: string }
   log: Log
 }
 
-/** A message as it came over HTTP. */
+/** A message in its HTTP form. */
 export interface Incoming {
   message: unknown
-  /** Those of the request; the protocol's own and what negotiates the form of the answer are looked at. */
+  /** The request's headers; only those of the protocol and of content negotiation are used. */
   headers: NodeJS.Dict<string | string[]>
   /** Aborted when the client goes away. */
   signal: AbortSignal
 }
 
-/** Answers each message with a server of its own, and nothing is left behind. */
-export function createProtocol(needs: Dependencies) {
-  const { log } = needs
+/** Answers each message with a server of its own, without leaving a trace. */
+export function createProtocol(dependencies: Dependencies) {
+  const { log } = dependencies
   return {
     async answer(caller: Caller, { message, headers, signal }: Incoming): Promise<Response> {
-      // Each message is to count as one request; the protocol itself gave batches up in its version 2025-06-18.
+      // Each message must count as one request; the protocol itself dropped batches in version 2025-06-18.
       if (Array.isArray(message))
         return refuse(400, invalidRequest, 'Send one message at a time: batches are not accepted here.')
       const incoming = withoutNulls(message)
@@ -48,9 +48,9 @@ export function createProtocol(needs: Dependencies) {
         )
       const library = await import('@modelcontextprotocol/server')
       const { agentId } = caller
-      // An error from here the library would take for a failure of its own.
-      const about = await needs.endpoint.introduce(agentId)
-      const handler = library.createMcpHandler(() => makeServer(library, needs, { caller, about }), {
+      // The library would mistake an error from here for its own failure.
+      const about = await dependencies.endpoint.introduce(agentId)
+      const handler = library.createMcpHandler(() => makeServer(library, dependencies, { caller, about }), {
         onerror: error => log.debug({ err: error, agentId }, 'an MCP message was refused'),
       })
       const request = new Request('http://endpoint/', {
@@ -66,22 +66,22 @@ export function createProtocol(needs: Dependencies) {
 
 export type Protocol = ReturnType<typeof createProtocol>
 
-/** An answer in JSON-RPC to what could not be taken as a message at all. */
+/** Answers in JSON-RPC to a request that is no valid message. */
 function refuse(status: number, code: number, message: string, id: unknown = null): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id }, { status })
 }
 
-/** A body that was refused before it came here. */
+/** Answers a request whose body was refused earlier. */
 export function refusalOf({ code, status, message }: AppError): Response {
   return refuse(status, code === 'MALFORMED_JSON' ? parseError : invalidRequest, message)
 }
 
-/** Whether a message begins a turn of the agent. */
+/** Returns true if a message begins a turn of the agent. */
 export function isQuestion(message: unknown): boolean {
   return matches(questionSchema, message)
 }
 
-/** There is no stream to be opened, nothing of a session to be ended, and no other transport. */
+/** Refuses other methods: there is no stream to open, no session to end, and no other transport. */
 export const notAllowed = (path: string) =>
   refuse(
     405,
@@ -89,7 +89,7 @@ export const notAllowed = (path: string) =>
     `Method not allowed: send each message with POST to the URL that ends in ${path} (transport Streamable HTTP, not SSE).`,
   )
 
-/** Tokens stay outside. The body has been checked to be JSON; without a body, no header says what it is. */
+/** Selects headers, without tokens. The body is known to be JSON; without one, no header describes it. */
 function protocolHeaders(headers: Incoming['headers']): Headers {
   const kept = Object.entries(headers).filter(([name]) => /^(accept|mcp-.*)$/.test(name))
   const texts = kept.map(([name, value]) => [name, [value ?? ''].flat().join(', ')])
@@ -97,7 +97,7 @@ function protocolHeaders(headers: Incoming['headers']): Headers {
   return new Headers({ ...Object.fromEntries(texts), accept, 'content-type': 'application/json' })
 }
 
-/** The library compares texts: it is sent both types where media types as RFC 9110 (12.5.1) reads them cover them. */
+/** Returns both types if the header covers them by RFC 9110 (12.5.1): the library compares texts. */
 function acceptable(accept: string): string {
   const ranges = accept
     .toLowerCase()
@@ -112,16 +112,16 @@ function takesStreams({ accept = '*/*' }: Incoming['headers']): boolean {
   return /text\/(event-stream|\*)|\*\/\*/i.test(String(accept))
 }
 
-/** The last event is the answer. */
+/** Returns the last event, which is the answer. */
 async function withoutStream(response: Response): Promise<Response> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response
-  // Not by `.`, `^` and `$`, which take the separators of Unicode for ends of lines: a text may hold them.
+  // `.`, `^` and `$` would also split at Unicode's separators, which a text can contain.
   const lines = (await response.text()).split(/\r\n|\r|\n/)
   const answer = lines.findLast(line => line.startsWith('data:'))?.slice('data:'.length)
   return new Response(answer, { status: response.status, headers: { 'content-type': 'application/json' } })
 }
 
-/** The message without members of its parameters that are null, which some clients send for absent ones. */
+/** Removes null parameters from the message, which some clients send for absent ones. */
 function withoutNulls(message: unknown): unknown {
   const { params, ...rest } = Object(message)
   if (params === undefined) return message
@@ -167,7 +167,7 @@ function makeServer(
   return server
 }
 
-/** Reports progress, if the request has named a token for that. A client that hears nothing is none of our concern. */
+/** Reports progress if the request named a token for it. Clients that ignore it are not our concern. */
 function progressTo({ _meta, notify }: Library.ServerContext['mcpReq']): (message: string) => void {
   const progressToken = _meta?.progressToken
   if (progressToken === undefined) return () => {}

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 
-/** Names a session, and nothing more: no process remembers one, so any can answer. One that a client made up is as good. */
+/** The name of a session: no process remembers one, so any can answer, to invented names as well. */
 export const sessionHeader = 'mcp-session-id'
 
 /**
- * Id of the conversation of a session, or of all messages of a caller who names none: however often they chat, they take
- * one of the agent's places for conversations. It follows from who calls, so that a session's name is no key to it.
+ * Returns the id of the conversation of a session, or of a caller without one: any number of chats takes one
+ * of the agent's places for conversations. It depends on the caller, so a session's name is no key.
  */
 export function conversationOf({ actor, ip, headers }: FastifyRequest): string {
   const { kind, id } = actor

@@ -1,4 +1,4 @@
-/** Runs the work of one key in order, each when the one before has ended in any way. */
+/** Runs the work of one key in order, each after the end of the one before, with or without an error. */
 export type InTurn = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>
 
 export function createTurns(): InTurn {
