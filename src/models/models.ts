@@ -102,8 +102,8 @@ export function createModels({
     agent: AgentChoice,
     { provider, id, requested }: { provider: Provider; id: string; requested: string | undefined },
   ): number | undefined {
-    const own = modelInForce(agent, configuration)
-    const isOwn = requested === undefined || (own.provider === provider && own.modelId === id)
+    const choice = modelInForce(agent, configuration)
+    const isOwn = requested === undefined || (choice.provider === provider && choice.modelId === id)
     return isOwn && provider !== 'builtin' ? agent.settings.llm_context_window : undefined
   }
 

@@ -104,11 +104,11 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
       signal: AbortSignal,
       files: readonly SearchedPassage[] = [],
     ): Promise<FoundPassage[]> {
-      const own = choosePassages(files, characters)
-      const rest = characters - own.reduce((sum, { content }) => sum + content.length, 0)
+      const filePassages = choosePassages(files, characters)
+      const rest = characters - filePassages.reduce((sum, { content }) => sum + content.length, 0)
       const query = { query: question, limit: automaticResults, min_score: usefulScore }
       const results = await lookUp(agent, query, signal)
-      return [...own, ...choosePassages(results, rest)].map(toPassage)
+      return [...filePassages, ...choosePassages(results, rest)].map(toPassage)
     },
   }
 }

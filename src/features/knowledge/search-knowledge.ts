@@ -39,8 +39,8 @@ export function searchKnowledge({ lookUp, documents, turn }: Dependencies): Tool
     ...input,
     async execute({ query }, signal) {
       if (query === everything) return await documents()
-      const own = (await turn?.searchFiles?.(String(query), ofFiles, signal)) ?? []
-      const results = [...own, ...(await lookUp(String(query), resultsGiven - own.length, signal))]
+      const passages = (await turn?.searchFiles?.(String(query), ofFiles, signal)) ?? []
+      const results = [...passages, ...(await lookUp(String(query), resultsGiven - passages.length, signal))]
       turn?.report({ type: 'passages_found', passages: results.map(citedOf) })
       return { results }
     },

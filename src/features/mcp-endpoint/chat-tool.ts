@@ -35,8 +35,8 @@ export function chatTool(
         if (content === undefined) throw invalid(`files.${at}.data`, 'must be base64')
         attachments.push(await files.receive(agent, { name, content, author: asker.author }))
       }
-      const sent = attachments.map(({ id }) => ({ id }))
-      return await questions.accept(id, { ...input, ...(sent.length > 0 && { attachments: sent }) }, asker)
+      const ids = attachments.map(({ id }) => ({ id }))
+      return await questions.accept(id, { ...input, ...(ids.length > 0 && { attachments: ids }) }, asker)
     } catch (error) {
       await files.discard(
         agent,

@@ -39,7 +39,7 @@ describe('an agent behind a gateway', () => {
     expect(await toolsOf({ address, agentId, headers: owner })).toContain('browse_url')
     const ask = (headers: Record<string, string>, id = agentId) =>
       app.call('POST', endpointOf(id), { ...unreadable, headers: { ...accepted, ...headers } })
-    const [nobody, foreigner, forged, missing, nobodyMissing] = await Promise.all([
+    const [nobody, foreigner, forged, missing, anonymousMissing] = await Promise.all([
       ask({}),
       ask(other),
       ask({ 'edge-access-jwt-assertion': 'forged' }),
@@ -50,7 +50,7 @@ describe('an agent behind a gateway', () => {
     expect(foreigner).toMatchObject({ status: 403, body: expect.stringMatching(/^Access denied/) })
     expect(forged).toMatchObject({ status: 401, body: { error: { code: 'UNAUTHORIZED' } } })
     expect(missing).toMatchObject({ status: 404, body: { error: { code: 'NOT_FOUND' } } })
-    expect(nobodyMissing).toMatchObject({ status: 403, body: expect.stringMatching(/^Access denied/) })
+    expect(anonymousMissing).toMatchObject({ status: 403, body: expect.stringMatching(/^Access denied/) })
     await expect(connectMcp({ address, agentId, headers: other })).rejects.toThrow('HTTP 403')
     for (const method of ['GET', 'DELETE'])
       expect((await app.call(method, endpointOf(agentId), { headers: other })).status).toBe(403)

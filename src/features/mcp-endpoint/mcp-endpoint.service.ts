@@ -100,8 +100,8 @@ export function createMcpEndpointService(dependencies: Dependencies) {
       agentDatabases.use(caller.agentId, async agent => {
         const isOffered = await isOfferedTo(caller)
         const about = await agents.find(caller.agentId)
-        const own = caller.isAdmin ? await ownTools(agent, about) : []
-        return withUniqueNames([...openTools(agent, about, caller), ...own])
+        const adminTools = caller.isAdmin ? await ownTools(agent, about) : []
+        return withUniqueNames([...openTools(agent, about, caller), ...adminTools])
           .map(({ descriptor }) => descriptor)
           .filter(({ name }) => isOffered(name))
       }),

@@ -9,7 +9,7 @@ import { mcpStage } from '#test/support/mcp-stage.ts'
 import type { McpServer } from './mcp.schema.ts'
 
 /** Nothing listens on a port this low. */
-const nobodyHere = 'http://127.0.0.1:10/mcp'
+const noServer = 'http://127.0.0.1:10/mcp'
 
 const signal = new AbortController().signal
 
@@ -54,7 +54,7 @@ describe('registering a server', () => {
 
   it('keeps one that cannot be reached, with the reason', async () => {
     const stage = await mcpStage()
-    const server = await stage.register({ name: 'nobody', url: nobodyHere })
+    const server = await stage.register({ name: 'nobody', url: noServer })
     expect(server).toMatchObject({ status: 'disconnected', error: expect.stringContaining('127.0.0.1:10') })
     expect(await stage.server(server.id)).toEqual(server)
   })
@@ -138,8 +138,8 @@ describe('registering a server', () => {
   it('keeps 50 at most, also when others are registered while one is contacted', async () => {
     const stage = await mcpStage()
     for (let number = 1; number <= 48; number += 1)
-      await stage.register({ name: `server ${number}`, url: nobodyHere })
-    const answers = await Promise.all(['a', 'b', 'c', 'd'].map(name => stage.post({ name, url: nobodyHere })))
+      await stage.register({ name: `server ${number}`, url: noServer })
+    const answers = await Promise.all(['a', 'b', 'c', 'd'].map(name => stage.post({ name, url: noServer })))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409])
     expect((await stage.app.call('GET', stage.path)).body).toMatchObject({ meta: { total: 50 } })
   })
@@ -165,7 +165,7 @@ describe('registered servers', () => {
     const stage = await mcpStage()
     const fake = await fakeMcpServer()
     for (const name of ['beta', 'alpha']) await stage.register({ name, url: fake.url })
-    await stage.register({ name: 'gone', url: nobodyHere })
+    await stage.register({ name: 'gone', url: noServer })
     const list = async (query: string) =>
       (await stage.app.call<{ servers: McpServer[]; meta: object }>('GET', `${stage.path}${query}`)).body
     const { servers, meta } = await list('?sort=name&limit=2&cursor=')

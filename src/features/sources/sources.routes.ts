@@ -163,11 +163,11 @@ function registerNew(scope: App, dependencies: Dependencies): void {
       const { agent } = request
       if (request.isMultipart()) return reply.code(201).send(await upload(request, dependencies))
       if (!isJson(request)) throw new AppError('UNSUPPORTED_MEDIA_TYPE', eitherType)
-      const given = readNewFetched(request)
+      const newSource = readNewFetched(request)
       const source =
-        given.type === 'database'
-          ? await dependencies.fetched.createDatabase(agent, given, clientSignal(reply))
-          : await dependencies.fetched.createApi(agent, given)
+        newSource.type === 'database'
+          ? await dependencies.fetched.createDatabase(agent, newSource, clientSignal(reply))
+          : await dependencies.fetched.createApi(agent, newSource)
       return reply.code(201).send(source)
     },
   })

@@ -114,7 +114,7 @@ async function replace(
   if (!('file_name' in config && 'file_name' in given.config))
     throw invalid('sourceId', 'was not uploaded, so it has no file to replace')
   const { chunk_size, overlap, method } = config
-  const kept = {
+  const keptFields = {
     method,
     chunk_size: String(chunk_size),
     ...(fields.chunk_size === undefined && { overlap: String(overlap) }),
@@ -122,7 +122,7 @@ async function replace(
   const changes = {
     name: name === config.file_name || fields.name !== undefined ? given.name : name,
     file_path: given.id,
-    config: { ...readChunking({ ...kept, ...fields }), file_name: given.config.file_name },
+    config: { ...readChunking({ ...keptFields, ...fields }), file_name: given.config.file_name },
   }
   const source = await processAnew(change, former, changes)
   await change.outbox.cancel(discardJobKey(given.id))
@@ -138,10 +138,10 @@ function readReplace({ fields: { replace = 'false' } }: Form): boolean {
 /** Throws UNSUPPORTED_MEDIA_TYPE for a file whose extension is not supported. */
 export function requireDocument(fileName: string): void {
   if (documentFormatOf(storableName(fileName)) !== undefined) return
-  const known = documentFormats.map(format => `.${format}`).join(', ')
+  const formats = documentFormats.map(format => `.${format}`).join(', ')
   const extension = extname(fileName)
   const refused = extension === '' ? 'without an extension' : `of the type "${extension}"`
-  throw new AppError('UNSUPPORTED_MEDIA_TYPE', `Files ${refused} cannot be read. Upload one of ${known}.`)
+  throw new AppError('UNSUPPORTED_MEDIA_TYPE', `Files ${refused} cannot be read. Upload one of ${formats}.`)
 }
 
 function newSource(id: string, { fields, file }: Form, now: string): Source {

@@ -50,8 +50,8 @@ export function bestPassages(question: string, passages: readonly Passage[]): Fi
     ]
   })
   fitting.sort((one, other) => other.score - one.score)
-  const least = (fitting[0]?.score ?? 0) * 0.6
-  return withoutRepeats(fitting.filter(({ score }) => score >= least))
+  const minScore = (fitting[0]?.score ?? 0) * 0.6
+  return withoutRepeats(fitting.filter(({ score }) => score >= minScore))
     .slice(0, quotedPassages)
     .map(({ passage, quote, coverage }) => ({ passage, quote, coverage }))
 }

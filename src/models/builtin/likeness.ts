@@ -3,10 +3,10 @@
  * letter trigrams for other forms and misspellings ("install", "installation"), 0 below those.
  */
 export function likenessTo(words: readonly string[]): (other: string) => number[] {
-  const wanted = words.map(word => ({ word, trigrams: trigramsOf(word) }))
+  const comparedWords = words.map(word => ({ word, trigrams: trigramsOf(word) }))
   return other => {
     const others = trigramsOf(other)
-    return wanted.map(({ word, trigrams }) => {
+    return comparedWords.map(({ word, trigrams }) => {
       if (word === other) return 1
       if (word[0] !== other[0] || trigrams.size < 2 || others.size < 2) return 0
       const dice = (2 * trigrams.intersection(others).size) / (trigrams.size + others.size)

@@ -29,9 +29,9 @@ const cannotSee =
 /** Returns the next step; after images, its answer says that the retriever cannot see them. */
 export function nextStep(options: Pick<CallOptions, 'prompt' | 'tools' | 'toolChoice'>): NextStep {
   const { prompt } = options
-  const asked = prompt.findLast(({ role }) => role === 'user')
-  if (asked?.role !== 'user' || !asked.content.some(isImage)) return decide(options)
-  const step: NextStep = textOf(asked).trim() === '' ? { text: '' } : decide(options)
+  const question = prompt.findLast(({ role }) => role === 'user')
+  if (question?.role !== 'user' || !question.content.some(isImage)) return decide(options)
+  const step: NextStep = textOf(question).trim() === '' ? { text: '' } : decide(options)
   return 'text' in step ? { text: `${cannotSee}\n\n${step.text}`.trim() } : step
 }
 

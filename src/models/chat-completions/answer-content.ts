@@ -76,8 +76,8 @@ export function createAnswerContent(
   }
 
   /** A single `function_call` is the form before `tool_calls`; some gateways send both. TGI sends a call without a list. */
-  function takeCalls({ tool_calls: sent, function_call: former }: Fields): boolean {
-    const listed = Array.isArray(sent) ? sent : isFields(sent) ? [sent] : []
+  function takeCalls({ tool_calls: callList, function_call: former }: Fields): boolean {
+    const listed = Array.isArray(callList) ? callList : isFields(callList) ? [callList] : []
     const all = listed.length === 0 && isFields(former) ? [{ index: 0, function: former }] : listed
     for (const call of all) calls.add(call)
     return all.length > 0

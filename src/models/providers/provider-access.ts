@@ -33,14 +33,14 @@ export function accessTo(
   configuration: ModelConfiguration,
 ): Access | undefined {
   if (provider === 'openai-compatible') {
-    const own = credentials.openai_compatible_api_key
+    const ownKey = credentials.openai_compatible_api_key
     if (settings.llm_base_url)
-      return { baseUrl: baseAddress(settings.llm_base_url), apiKey: own, addressFrom: 'agent' }
+      return { baseUrl: baseAddress(settings.llm_base_url), apiKey: ownKey, addressFrom: 'agent' }
     const platform = configuration.openaiCompatible
     return (
       platform && {
         baseUrl: baseAddress(platform.baseUrl),
-        apiKey: own ?? platform.apiKey,
+        apiKey: ownKey ?? platform.apiKey,
         addressFrom: 'operator',
       }
     )

@@ -76,11 +76,11 @@ function withNames(schema: Schema, accepted: RegExp): ProviderSchema {
     for (const name of Object.keys(isSchema(one.properties) ? one.properties : {})) names.add(name)
     return one
   })
-  const given = new Map<string, string>()
-  for (const name of names) if (!accepted.test(name)) given.set(name, freeName(name, names))
-  if (given.size === 0) return { schema }
-  const own = new Map([...given].map(([name, changed]) => [changed, name]))
-  const whole = mapSchemas(schema, one => renamed(one, given))
+  const newNames = new Map<string, string>()
+  for (const name of names) if (!accepted.test(name)) newNames.set(name, freeName(name, names))
+  if (newNames.size === 0) return { schema }
+  const own = new Map([...newNames].map(([name, changed]) => [changed, name]))
+  const whole = mapSchemas(schema, one => renamed(one, newNames))
   return { schema: whole, restore: input => restored(input, [whole], { own, whole }) }
 }
 
@@ -95,14 +95,14 @@ function freeName(name: string, taken: Set<string>): string {
   }
 }
 
-function renamed(schema: Schema, given: ReadonlyMap<string, string>): Schema {
+function renamed(schema: Schema, newNames: ReadonlyMap<string, string>): Schema {
   const { properties, required } = schema
   if (!isSchema(properties)) return schema
   const entries = Object.entries(properties).map(([name, property]) => {
-    const changed = given.get(name)
+    const changed = newNames.get(name)
     return changed === undefined ? [name, property] : [changed, describedAs(property, name)]
   })
-  const changedNames = Array.isArray(required) && required.map(name => given.get(name) ?? name)
+  const changedNames = Array.isArray(required) && required.map(name => newNames.get(name) ?? name)
   return {
     ...schema,
     properties: Object.fromEntries(entries),

@@ -56,11 +56,11 @@ const capitals = /^[^\p{Ll}]*\p{Lu}[^\p{Ll}]*$/u
 
 function codesOf(text: string): Spelling[] {
   const found: Spelling[] = []
-  for (const [given] of text.matchAll(code)) {
-    const isJoint = separators.test(given)
-    const isMixed = /\d/.test(given) && (isJoint || /\p{L}/u.test(given))
-    if (!isMixed && !(isJoint && (/^\.|[+#]$/.test(given) || capitals.test(given)))) continue
-    const written = spelled(given)
+  for (const [match] of text.matchAll(code)) {
+    const isJoint = separators.test(match)
+    const isMixed = /\d/.test(match) && (isJoint || /\p{L}/u.test(match))
+    if (!isMixed && !(isJoint && (/^\.|[+#]$/.test(match) || capitals.test(match)))) continue
+    const written = spelled(match)
     const term = joinedForm(written)
     if (term.length <= maxTermLength) found.push({ written, term, kind: 'code' })
   }

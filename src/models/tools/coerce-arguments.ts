@@ -96,8 +96,8 @@ function typesIn(schema: Schema): string[] | undefined {
 }
 
 function isOf(type: string, value: unknown): boolean {
-  const own = typeOf(value)
-  return own === type || (own === 'integer' && type === 'number')
+  const valueType = typeOf(value)
+  return valueType === type || (valueType === 'integer' && type === 'number')
 }
 
 function typeOf(value: unknown): string {

@@ -46,11 +46,11 @@ export function fromForeignSchema(parameters: ToolParameters): Pick<Tool, 'param
 }
 
 /** Returns the value's problem, as "field problem"; undefined without one or for an invalid schema. */
-async function foreignProblem(given: ToolParameters, input: unknown): Promise<string | undefined> {
+async function foreignProblem(toolParameters: ToolParameters, input: unknown): Promise<string | undefined> {
   // Loaded only when needed: it has many modules, which would delay every start.
   const { default: Schema } = await import('typebox/schema')
   try {
-    const [schema, value] = withDoubles([withoutReferences(tidied(given)), input] as const)
+    const [schema, value] = withDoubles([withoutReferences(tidied(toolParameters)), input] as const)
     const isMuch = sizeOf(schema, maxComparisons) * sizeOf(value, maxComparisons) > maxComparisons
     const checkable = (isMuch ? namesAndTypes(schema) : withoutUnchecked(schema, deepest)) as Schema.XSchema
     if (Schema.Check(checkable, value)) return undefined

@@ -11,18 +11,18 @@ export function nameTools<Named extends { name: string }>(
   tools: readonly Named[],
   others: ReadonlySet<string> = new Set(),
 ): Named[] {
-  const taken = new Set(others)
+  const usedNames = new Set(others)
   /** The last number per name, so that many tools of one name do not take quadratic time. */
   const numbers = new Map<string, number>()
   return tools.map(tool => {
-    const wanted = acceptableName(tool.name)
-    let name = wanted
-    for (let number = (numbers.get(wanted) ?? 1) + 1; taken.has(name); number += 1) {
+    const acceptable = acceptableName(tool.name)
+    let name = acceptable
+    for (let number = (numbers.get(acceptable) ?? 1) + 1; usedNames.has(name); number += 1) {
       const suffix = `_${number}`
-      name = wanted.slice(0, longest - suffix.length) + suffix
-      numbers.set(wanted, number)
+      name = acceptable.slice(0, longest - suffix.length) + suffix
+      numbers.set(acceptable, number)
     }
-    taken.add(name)
+    usedNames.add(name)
     return name === tool.name ? tool : { ...tool, name }
   })
 }

@@ -123,18 +123,18 @@ export function brokenOff(model: FailedModel): AppError {
 
 export function readFailure(error: unknown): Failure {
   const data = field(error, 'data')
-  const sent = field(data, 'error') ?? data ?? error
-  const [code, type] = [field(sent, 'code'), field(sent, 'type')]
+  const errorBody = field(data, 'error') ?? data ?? error
+  const [code, type] = [field(errorBody, 'code'), field(errorBody, 'type')]
   const message = text(field(error, 'message'))
   const status =
     httpStatus(field(error, 'statusCode')) ??
     httpStatus(code) ??
-    httpStatus(field(sent, 'status')) ??
+    httpStatus(field(errorBody, 'status')) ??
     statusOfWords(`${code} ${type}`) ??
     (error instanceof Error ? undefined : statusOfMessage(message))
   const body = text(field(error, 'responseBody')).slice(0, 2000)
-  const raw = text(field(field(sent, 'metadata'), 'raw')).slice(0, 2000)
-  const evidence = [code, type, field(sent, 'status'), message, raw, body].map(text).join(' ')
+  const raw = text(field(field(errorBody, 'metadata'), 'raw')).slice(0, 2000)
+  const evidence = [code, type, field(errorBody, 'status'), message, raw, body].map(text).join(' ')
   const passing = (field(error, 'isRetryable') ?? isPassing(status)) === true
   const isForGood = evidence.includes('insufficient_quota') || kindByWords(evidence) !== undefined
   return {

@@ -73,14 +73,14 @@ function createExchange(
 ): Dispatcher.DispatchHandler {
   let controller: Dispatcher.DispatchController | undefined
   let reader: BodyReader | undefined
-  let kept: Uint8Array[] = []
+  let keptPieces: Uint8Array[] = []
   let settleOutcome: ((reader: BodyReader) => void) | undefined
 
   const body: Body = {
     read(newReader) {
       reader = newReader
-      for (const piece of kept) reader.piece(piece)
-      kept = []
+      for (const piece of keptPieces) reader.piece(piece)
+      keptPieces = []
       settleOutcome?.(reader)
       controller?.resume()
     },
@@ -111,8 +111,8 @@ function createExchange(
     },
     onResponseData(_controller, piece) {
       if (reader) return reader.piece(piece)
-      kept.push(piece)
-      if (kept.length >= maxKept) controller?.pause()
+      keptPieces.push(piece)
+      if (keptPieces.length >= maxKept) controller?.pause()
     },
     onResponseEnd() {
       settle(reader => reader.end())

@@ -72,12 +72,12 @@ export function groupDuplicates<Item extends Text>(items: readonly Item[]): Grou
       group.duplicates.push(item)
       continue
     }
-    const own = { first: item, duplicates: [] }
-    groups.push(own)
+    const newGroup = { first: item, duplicates: [] }
+    groups.push(newGroup)
     for (const key of keys) {
       const others = byKey.get(key)
-      if (others === undefined) byKey.set(key, [own])
-      else others.push(own)
+      if (others === undefined) byKey.set(key, [newGroup])
+      else others.push(newGroup)
     }
   }
   return groups

@@ -106,12 +106,12 @@ const spaced =
 
 /** Returns codes with spaces, such as "A 1234 5" and "KX 40". */
 function spacedCodes(query: string): Spelling[] {
-  return Array.from(query.matchAll(spaced), ([given]) => given)
-    .filter(given => {
-      const [first = ''] = given.split(' ')
+  return Array.from(query.matchAll(spaced), ([match]) => match)
+    .filter(match => {
+      const [first = ''] = match.split(' ')
       return !(isStopWord(first.toLowerCase()) && first !== first.toUpperCase())
     })
-    .map(given => spelled(given))
+    .map(match => spelled(match))
     .map(written => ({ written, term: written.replaceAll(' ', ''), kind: 'code' as const }))
     .filter(({ term }) => !/^\d{1,4}$/.test(term))
 }
@@ -176,8 +176,8 @@ export function exactFirst(
   const rated = ordered.map(({ sequence, score }) => {
     const raw = contentOf(sequence) ?? ''
     const content = { raw, plain: spelled(raw) }
-    const held = exact.reduce((sum, one) => sum + one.heldBy(content), 0)
-    const share = minShare + ((1 - minShare) * held) / exact.length
+    const total = exact.reduce((sum, one) => sum + one.heldBy(content), 0)
+    const share = minShare + ((1 - minShare) * total) / exact.length
     return { sequence, score: score * share, share }
   })
   let below = { score: 0, share: 1 }
@@ -185,8 +185,8 @@ export function exactFirst(
     .sort((one, other) => other.share - one.share)
     .reverse()
     .map(({ sequence, score, share }) => {
-      const least = share === below.share ? below.score : (below.score * share) / below.share
-      below = { score: Math.max(score, least), share }
+      const minScore = share === below.share ? below.score : (below.score * share) / below.share
+      below = { score: Math.max(score, minScore), share }
       return { sequence, score: below.score }
     })
     .reverse()

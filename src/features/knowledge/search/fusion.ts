@@ -51,8 +51,8 @@ export function builtinWeight({ words, unknownWords }: QueryShares): number {
  */
 export function withinReach(weight: number, wanted: number): number | undefined {
   const last = 1 / (rankConstant + wanted)
-  const most = weight / (rankConstant + 1)
-  return most < last ? Math.floor(1 / (last - most) - rankConstant) : undefined
+  const maxGain = weight / (rankConstant + 1)
+  return maxGain < last ? Math.floor(1 / (last - maxGain) - rankConstant) : undefined
 }
 
 /** A chunk in the fused order; scores never increase down the list. */

@@ -16,15 +16,15 @@ export function namedForModels<Named extends NamedTool>(
   tools: readonly Named[],
   taken: ReadonlySet<string>,
 ): { tool: Named; name: string }[] {
-  const own = new Map<string, number>()
-  for (const { name } of tools) own.set(name, (own.get(name) ?? 0) + 1)
-  const isFree = (name: string) => acceptable.test(name) && own.get(name) === 1 && !taken.has(name)
-  const given = new Set<string>([...taken, ...tools.map(({ name }) => name).filter(isFree)])
+  const counts = new Map<string, number>()
+  for (const { name } of tools) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const isFree = (name: string) => acceptable.test(name) && counts.get(name) === 1 && !taken.has(name)
+  const usedNames = new Set<string>([...taken, ...tools.map(({ name }) => name).filter(isFree)])
   return tools.map(tool => {
     if (isFree(tool.name)) return { tool, name: tool.name }
     const prefixed = slug(`${tool.serverName}_${tool.name}`)
-    const name = prefixed.length <= longest && !given.has(prefixed) ? prefixed : marked(prefixed, tool)
-    given.add(name)
+    const name = prefixed.length <= longest && !usedNames.has(prefixed) ? prefixed : marked(prefixed, tool)
+    usedNames.add(name)
     return { tool, name }
   })
 }

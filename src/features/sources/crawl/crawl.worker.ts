@@ -146,10 +146,10 @@ export interface RawSitemap {
 export async function readSitemap({ body, startUrl, patterns }: RawSitemap): Promise<Sitemap> {
   const sitemap = await import('./site/sitemap.ts')
   const { pages, sitemaps, problem } = sitemap.readSitemap(sitemap.sitemapText(body))
-  const own = [...onSite(pages, startUrl)]
-  const [foreign] = own.length === 0 ? pages : []
+  const ownPages = [...onSite(pages, startUrl)]
+  const [foreign] = ownPages.length === 0 ? pages : []
   return {
-    pages: boundedLinks(own, compilePatterns(patterns)),
+    pages: boundedLinks(ownPages, compilePatterns(patterns)),
     sitemaps: firstSitemaps(sitemaps, startUrl),
     problem:
       foreign === undefined ? problem : `It names pages of another site, such as ${foreign.slice(0, 200)}.`,

@@ -102,10 +102,10 @@ async function requestUntilAnswered(url: string, dependencies: RequestDependenci
     const answer = await dependencies.gates.pass(origin, wait, () => requestOnce(url, dependencies))
     if (answer.kind !== 'again') return answer
     const pause = crawlLimits.retryPausesMs[attempt]
-    const wanted = answer.afterMs ?? 0
-    if (pause === undefined || wanted > crawlLimits.retryAfterMs)
+    const holdMs = answer.afterMs ?? 0
+    if (pause === undefined || holdMs > crawlLimits.retryAfterMs)
       return { kind: 'failed', url, reason: answer.reason }
-    if (wanted > 0) dependencies.gates.hold(origin, wanted)
+    if (holdMs > 0) dependencies.gates.hold(origin, holdMs)
     else await delay(pause, undefined, { signal: dependencies.signal })
   }
 }

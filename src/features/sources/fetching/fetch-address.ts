@@ -51,9 +51,9 @@ async function requestUntilAnswered(
   for (let attempt = 0; ; attempt += 1) {
     const answer = await requestOnce(address, dependencies)
     const pause = fetchLimits.retryPausesMs[attempt]
-    const wanted = pause === undefined ? undefined : pauseBefore(answer, pause)
-    if (wanted === undefined) return answer instanceof AppError ? answer.message : answer
-    await delay(wanted, undefined, { signal: dependencies.signal })
+    const delayMs = pause === undefined ? undefined : pauseBefore(answer, pause)
+    if (delayMs === undefined) return answer instanceof AppError ? answer.message : answer
+    await delay(delayMs, undefined, { signal: dependencies.signal })
   }
 }
 
@@ -94,8 +94,8 @@ function pauseBefore(answer: OutboundResponse | AppError, pause: number): number
   if (answer instanceof AppError)
     return answer.code === 'OUTBOUND_FAILED' && answer.cause !== undefined ? pause : undefined
   if (answer.status !== 429 && answer.status < 500) return undefined
-  const wanted = retryAfter(answer.headers.get('retry-after'), Date.now()) ?? pause
-  return wanted > fetchLimits.retryAfterMs ? undefined : Math.max(pause, wanted)
+  const delayMs = retryAfter(answer.headers.get('retry-after'), Date.now()) ?? pause
+  return delayMs > fetchLimits.retryAfterMs ? undefined : Math.max(pause, delayMs)
 }
 
 function readAnswer({ status, headers, url, body }: OutboundResponse): Answered {

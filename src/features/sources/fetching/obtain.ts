@@ -45,10 +45,10 @@ export function createObtain(dependencies: Dependencies) {
     const sealed = await dependencies.agentSecrets.read(agent.agentId, state.secretSet)
     const opened = openHeaders(url, headers, sealed)
     if (opened === undefined) return { kind: 'failed', reason: otherAddress }
-    const { secrets, ...sent } = opened
+    const { secrets, ...request } = opened
     const known = state.lastCopy?.validators ?? undefined
     const { outbound, maxBytes } = dependencies
-    const answer = await fetchAddress({ url, ...sent, known }, { outbound, maxBytes, signal })
+    const answer = await fetchAddress({ url, ...request, known }, { outbound, maxBytes, signal })
     if (answer.kind !== 'content') return answer
     const { fetched, validators } = answer
     return { kind: 'content', content: { fetched, validators, secrets } }

@@ -15,9 +15,9 @@ const dividing = new Set([
 ])
 
 /** Returns the parameters without references and alternatives at the top: they have all parts' properties. */
-export function flatParameters(given: ToolParameters): ToolParameters {
-  const isFlat = Object.keys(given).every(keyword => !dividing.has(keyword))
-  return isFlat ? given : flat(withoutReferences(given))
+export function flatParameters(parameters: ToolParameters): ToolParameters {
+  const isFlat = Object.keys(parameters).every(keyword => !dividing.has(keyword))
+  return isFlat ? parameters : flat(withoutReferences(parameters))
 }
 
 /** Returns the parts of an object's schema as one; outer keywords win, and all requirements are joined. */
@@ -26,9 +26,9 @@ export function flat(schema: Schema): ToolParameters {
   const firm = all.filter(({ isAlternative }) => !isAlternative).map(part => part.schema)
   const required = [...new Set(firm.flatMap(part => (Array.isArray(part.required) ? part.required : [])))]
   const merged: Schema = Object.assign({}, ...firm.toReversed())
-  const own = Object.entries(merged).filter(([keyword]) => !dividing.has(keyword) && keyword !== 'required')
+  const rest = Object.entries(merged).filter(([keyword]) => !dividing.has(keyword) && keyword !== 'required')
   return {
-    ...Object.fromEntries(own),
+    ...Object.fromEntries(rest),
     type: 'object',
     properties: propertiesOf(all),
     ...(required.length === 0 ? {} : { required }),
