@@ -10,7 +10,7 @@ export interface MenuItem {
   label: string
   icon?: IconName
   isDangerous?: boolean
-  /** For an item that is one of several choices, or on or off. */
+  /** The state of an item that is one of several choices, or on or off. */
   isChecked?: boolean
   run(): void
 }

@@ -14,7 +14,7 @@ export interface FeatureBag {
 }
 
 const [start, end] = ['^'.charCodeAt(0), '$'.charCodeAt(0)]
-/** Stands for no character. */
+/** The code in place of a missing character. */
 const none = 0
 
 export function createFeatureBag(): FeatureBag {

@@ -1,4 +1,4 @@
-/** Runs in a thread of the worker pool; called by `search-index.ts`. */
+/** Runs in a thread of the worker pool; called by `indexing.service.ts`. */
 import { randomIds } from '#platform/ids.ts'
 import { withAgentDatabase } from './agent-database.ts'
 import type { Attempt } from './generations.ts'

@@ -132,7 +132,7 @@ async function open(
   const fail = (error: unknown): never => {
     throw error instanceof ServerRefusal ? error : new ServerFailure(error, way.observations)
   }
-  // Without its stream there are no more answers, and callers would wait in vain.
+  // Without the stream there are no more answers, and callers would wait in vain.
   if (kind === 'SSE') client.onerror = error => error instanceof sdk.SseError && void end()
   const farewell = async () => {
     if (transport instanceof sdk.StreamableHTTPClientTransport)

@@ -94,7 +94,7 @@ function threadsOf(
 
   return {
     prepare(signal) {
-      // Its outcome shows later, in the pages.
+      // The outcome of the loading shows later, with the pages.
       for (let thread = 0; thread < crawlLimits.threadTasksPerAgent; thread += 1)
         runOr<void>('prepareThread', undefined, signal, undefined).catch(() => {})
     },
