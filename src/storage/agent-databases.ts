@@ -13,7 +13,7 @@ export interface AgentHandle extends OpenAgent, Disposable {
   agentId: string
   /** Aborted when the agent is being deleted or the process ends: the holder should finish and release. */
   signal: AbortSignal
-  /** May be called more than once. */
+  /** Can be called more than once. */
   release(): void
 }
 
@@ -21,14 +21,14 @@ export interface AgentDatabases {
   /** @throws AppError `NOT_FOUND` if there is no such agent or it is being deleted, `SHUTTING_DOWN` after `close`. */
   acquire(agentId: string): Promise<AgentHandle>
   /**
-   * For callers who have yet to prove that they know the agent: undefined where there is none, after as much work as that
-   * proof takes, so that no caller learns which agents there are.
+   * Acquires for callers who have yet to prove that they know the agent. Returns undefined if there is no
+   * such agent, after as much work as that proof takes, so that no caller learns which agents exist.
    */
   acquireUnproven(agentId: string): Promise<AgentHandle | undefined>
   /** Acquires, runs `work`, releases. */
   use<Result>(agentId: string, work: (agent: AgentHandle) => Promise<Result>): Promise<Result>
   /**
-   * Deletes the agent's database and files, including what a process that died here has left of them. To be called
+   * Deletes the agent's database and files, including what a process that died here has left of them. Call it
    * after deleting the agent's row, without which the agent does not exist.
    */
   remove(agentId: string): Promise<void>
@@ -44,13 +44,13 @@ interface Dependencies {
   platform: Kysely<PlatformTables>
   log: Log
   onOpen?: readonly OnOpen[]
-  /** Databases kept open; more only while more are in use. */
+  /** Max databases kept open, exceeded only while more are in use. */
   limit?: number
-  /** How long users may take to release a database that is to be deleted, in milliseconds. */
+  /** Max time for users to release a database that is to be deleted (ms). */
   grace?: number
 }
 
-/** How long a database waits for its users, in milliseconds: before it is deleted, and at the end of the process. */
+/** Time that a database waits for its users (ms): before it is deleted, and at the end of the process. */
 const removalGrace = 10_000
 const closingGrace = 500
 
@@ -59,23 +59,23 @@ export function createAgentDatabases(needs: Dependencies): AgentDatabases {
   return new OpenDatabases(needs)
 }
 
-/** How long an agent that another process may delete is assumed to exist without checking, in milliseconds. */
+/** Time for which an agent is assumed to exist without a check (ms): another process can delete it. */
 const confirmationMs = 5_000
 
 interface Entry {
   opening: Promise<OpenAgent>
-  /** In milliseconds of `performance.now()`. */
+  /** In milliseconds, as `performance.now()`. */
   confirmedUntil: number
   users: number
   ending: AbortController
-  /** Called by the last user to leave, if someone waits for that. */
+  /** Called by the last user to release the database, if a caller waits for that. */
   onUnused?: () => void
 }
 
 class OpenDatabases implements AgentDatabases {
   readonly #needs: Dependencies
   readonly #limit: number
-  /** In the order of their last acquisition, oldest first. */
+  /** The open databases in the order of their last acquisition, oldest first. */
   readonly #entries = new Map<string, Entry>()
   #lastAcquired = ''
   readonly #openedBefore = new Set<string>()
@@ -149,7 +149,7 @@ class OpenDatabases implements AgentDatabases {
     if (known !== undefined && this.#lastAcquired === agentId) return known
     this.#lastAcquired = agentId
     const entry = known ?? {
-      // The needs of readers must be written even on a full disk.
+      // Opening writes to the disk even for readers, so it needs room on a full one.
       opening: withRoom(this.#needs.engine.disk, () => this.#open(agentId)),
       confirmedUntil: performance.now() + confirmationMs,
       users: 0,
@@ -186,7 +186,7 @@ class OpenDatabases implements AgentDatabases {
       })
     try {
       await migrate(agent.db, migrationsOf(agentTables, engine.schema))
-      // From now on, if there is none it was lost.
+      // From now on, a missing database is a lost one.
       if (known.has_database === 0)
         await platform.updateTable('agents').set({ has_database: 1 }).where('id', '=', agentId).execute()
       if (!this.#openedBefore.has(agentId)) {
@@ -202,7 +202,7 @@ class OpenDatabases implements AgentDatabases {
     }
   }
 
-  /** Another process may have deleted the agent meanwhile, and removed its database before it was created here. */
+  /** Throws if another process has deleted the agent and removed its database before it was created here. */
   async #requireStillThere(agentId: string): Promise<void> {
     if (await this.#isAgent(agentId)) return
     await this.#needs.engine.removeAgent(agentId)
@@ -236,8 +236,8 @@ class OpenDatabases implements AgentDatabases {
   }
 
   /**
-   * Requests the users to release the database, and closes it once they have, or when their time is up.
-   * @param end.reason the message to those who wait for a user's work.
+   * Requests that users release the database, and closes it after the last one or when the time is up.
+   * @param end.reason the message to callers who wait for a user's work.
    */
   async #end(agentId: string, { grace, reason }: { grace: number; reason: AppError }): Promise<void> {
     const entry = this.#entries.get(agentId)
@@ -260,12 +260,12 @@ class OpenDatabases implements AgentDatabases {
   }
 }
 
-/** Undefined for an agent that does not exist. */
+/** Returns undefined for an agent that does not exist. */
 export function findAgent(platform: Kysely<PlatformTables>, agentId: string) {
   return platform.selectFrom('agents').select('has_database').where('id', '=', agentId).executeTakeFirst()
 }
 
-/** It is being deleted. */
+/** Ignores `NOT_FOUND`: the agent is being deleted. */
 function unlessNotFound(error: unknown): undefined {
   if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error
 }

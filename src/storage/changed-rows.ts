@@ -20,10 +20,10 @@ import type { Change, ChangeFeed } from '#platform/change-feed.ts'
 import { valueIn } from '#platform/prepared-query.ts'
 import type { AgentTables, PlatformTables } from './tables.ts'
 
-/** The type of its changes, and the column with their id. */
+/** The type of a table's changes, and the column with their id. */
 type Followed<Tables> = { [Name in keyof Tables]?: readonly [type: string, id: keyof Tables[Name] & string] }
 
-/** Those that belong to a conversation have its id, by which it is decided who may know of them. */
+/** Changes of a conversation name its id, which decides who can see them. */
 const agentFollowed: Followed<AgentTables> = {
   conversations: ['conversations', 'id'],
   messages: ['messages', 'conversation_id'],
@@ -58,7 +58,7 @@ const platformFollowed: Followed<PlatformTables> = {
 }
 const agentColumns: Readonly<Record<string, string>> = { agents: 'id' }
 
-/** Rows of one statement that are named; beyond them, any of the table may have changed. */
+/** Max rows of a statement that are named; above it, any row of the table might have changed. */
 const maxNamed = 20
 
 /** @param agentId the agent whose database it is; absent for that of the platform. */
@@ -78,7 +78,7 @@ interface AgentChange extends Change {
 
 function reporting(driver: Driver, read: (query: CompiledQuery) => AgentChange[], feed: ChangeFeed): Driver {
   const seen = new WeakSet<DatabaseConnection>()
-  /** Of transactions that are open. */
+  /** The changes of open transactions. */
   const uncommitted = new WeakMap<DatabaseConnection, AgentChange[]>()
 
   function report(changes: readonly AgentChange[]): void {

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 export const ownerOnly = 0o700
 
 /**
- * Makes the folder of the data, readable by its owner only, with the folders above it that are missing.
+ * Creates the data folder, readable by its owner only, and its missing parents.
  * @throws an error with a sentence if it cannot be made.
  */
 export async function makeDataFolder(path: string): Promise<void> {
@@ -16,13 +16,13 @@ export async function makeDataFolder(path: string): Promise<void> {
   }
 }
 
-/** Node's own way of making the folders above as well never ends where none can be made, as below Linux's /proc. */
+/** Creates missing parents itself: Node's recursion never ends where none can be created, as below /proc. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await makeOne(path)
   } catch (error) {
     const above = dirname(path)
-    // Above the topmost folder there is none: on Windows the drive may be missing.
+    // The topmost folder has no parent: on Windows the drive might be missing.
     if (codeOf(error) !== 'ENOENT' || above === path) throw error
     await makeFolder(above)
     await makeOne(path)

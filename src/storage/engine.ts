@@ -7,11 +7,11 @@ import type { AgentTables, PlatformTables } from './tables.ts'
 /** The parts that a database engine provides to storage; everything else is written once, for all engines. */
 export interface StorageEngine {
   schema: SchemaParts
-  /** Whether no other process writes these databases, so that what this one remembers of them stays valid. */
+  /** True if no other process writes these databases, so that this process's memory of them stays valid. */
   readonly isExclusive: boolean
-  /** Where the databases and files are. */
+  /** The disk with the databases and files. */
   readonly disk: Disk
-  /** Whether there is a platform database, that is, whether a service has run here. */
+  /** Returns true if there is a platform database, that is, if a service has run here. */
   isUsed(): Promise<boolean>
   /** Opens the platform database without migrating it; the caller destroys it. */
   openPlatform(): Promise<Kysely<PlatformTables>>
@@ -22,13 +22,13 @@ export interface StorageEngine {
   openAgent(agentId: string, options?: { mustExist: boolean }): Promise<OpenAgent>
   /** Deletes an agent's database, which must be closed, and then its files; succeeds where there are none. */
   removeAgent(agentId: string): Promise<void>
-  /** Releases the data for the next process; to be called after all databases are closed. */
+  /** Releases the data for the next process; call it after all databases are closed. */
   close(): Promise<void>
 }
 
 export interface OpenAgent {
   db: Kysely<AgentTables>
-  /** The means of a worker to open the same database; on some engines it contains a password. */
+  /** The path or address that a worker opens; on some engines it contains a password. */
   path: string
   /** The agent's uploads. */
   files: FileStore

@@ -17,13 +17,13 @@ export async function migrate<Tables>(
   if (error !== undefined) throw error
 }
 
-/** The names of the migrations that the database has been through. @throws if there was none yet. */
+/** Returns the names of the migrations that the database has had. @throws if there was none yet. */
 export async function appliedMigrations<Tables>(db: Kysely<Tables>): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db)
   return new Set(rows.map(({ name }) => name))
 }
 
-/** One query instead of the migrator's dozen: databases are opened often and migrated rarely. */
+/** Takes one query instead of the migrator's dozen: databases are opened often and migrated rarely. */
 async function isNewest<Tables>(db: Kysely<Tables>, migrations: Record<string, Migration>): Promise<boolean> {
   try {
     const done = await appliedMigrations(db)

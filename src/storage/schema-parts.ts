@@ -11,15 +11,15 @@ export interface SchemaParts {
   /** Type of a column that holds such a number. */
   sequenceReference: 'integer' | 'bigint'
   sequence(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder
-  /** A column that the condition of an index names. */
+  /** Refers to a column in the condition of an index. */
   reference(column: string): Expression<unknown>
-  /** SQL that every engine understands, never text from outside. */
+  /** Wraps SQL that every engine understands, never text from outside. */
   expression(sql: string): Expression<unknown>
   /** A fresh id, where a row is inserted without one. */
   newId: Expression<string>
   /** The time of the insertion, as all times are stored. */
   now: Expression<string>
-  /** A table whose rows need not outlive a crash. */
+  /** Marks a table whose rows need not outlive a crash. */
   shortLived<Table extends string>(table: CreateTableBuilder<Table>): CreateTableBuilder<Table>
   /** Creates the function `fold_case(text)`, which is used to compare texts case-insensitively. */
   createFoldCase(db: QueryExecutorProvider): Promise<void>

@@ -7,7 +7,7 @@ type Database = Kysely<Pick<PlatformTables, 'rate_limits'>>
 
 /** Milliseconds between two removals of expired counts. */
 const removalInterval = 60_000
-/** Engines limit the number of parameters of a statement. */
+/** Max rows of a statement: engines limit the number of its parameters. */
 const rowsAtOnce = 5_000
 
 /** The rate limit counts of all processes that share the platform database. */
@@ -20,7 +20,7 @@ export function createSharedCounts(db: Database, clock: Clock): SharedCounts {
         removeAt = now + removalInterval
         await db.deleteFrom('rate_limits').where('expires_at', '<=', toText(now)).execute()
       }
-      // In the same order everywhere, so that concurrent processes do not deadlock.
+      // The order is the same everywhere, so that concurrent processes do not deadlock.
       const rows = counts.map(toRow).toSorted((one, other) => (one.key < other.key ? -1 : 1))
       const totals: RequestCount[] = []
       for (let start = 0; start < rows.length; start += rowsAtOnce)

@@ -40,7 +40,7 @@ import { wakeUpTables } from './tables/wake-ups.ts'
 import { webhookTables } from './tables/webhooks.ts'
 import { workflowTables } from './tables/workflows.ts'
 
-/** By the name of the migration that creates them: the names define the order, and must not change once released. */
+/** Tables by migration, whose names define the order and must not change once released. */
 export const platformTables = {
   '0001-platform-facts': platformFactTables,
   '0002-agents': agentRecordTables,
@@ -54,7 +54,7 @@ export const platformTables = {
   '0036-usage': usageTables,
 }
 
-/** The same for each agent's own database. */
+/** The tables of each agent's own database, by migration likewise. */
 export const agentTables = {
   '0001-agent-facts': agentFactTables,
   '0002-outbox': outboxTables,
@@ -111,7 +111,7 @@ type Joined<Union> = (Union extends unknown ? (member: Union) => void : never) e
 
 export type PlatformTables = RowsOf<typeof platformTables>
 export type AgentTables = RowsOf<typeof agentTables>
-/** Of one agent, or a transaction in it. */
+/** The database of one agent, or a transaction in it. */
 export type AgentDatabase = Kysely<AgentTables>
 
 export const platformRules = rulesOf(platformTables)
@@ -123,7 +123,7 @@ function rulesOf<Rules>(
   return Object.assign({}, ...Object.values(sets).map(({ rules }) => rules))
 }
 
-/** One for each set: it creates the tables, and adds the columns of earlier sets that name the migration. */
+/** Returns a migration per set: it creates the tables, and adds columns of earlier sets that name it. */
 export function migrationsOf(sets: AnySets, parts: SchemaParts): Record<string, Migration> {
   const migration = (name: string, set: AnySets[string]): Migration => ({
     async up(db) {

@@ -7,7 +7,7 @@ import type { OnOpen } from './agent-databases.ts'
 const noneRuns = { ids: [], keys: [] }
 
 /**
- * Restores lost wake-ups: a power cut may lose the last commits of one database but not of another, and an agent may be
+ * Restores lost wake-ups: a power cut can lose the last commits of one database only, and an agent can be
  * restored on its own.
  */
 export function wakeLostWork(wakeUps: ByLane<Pick<WakeUps, 'pull'>>): OnOpen {

@@ -11,9 +11,9 @@ import type { PlatformTables } from '../tables.ts'
  * its previous secrets.
  */
 export interface AgentSecrets {
-  /** The id of the new set; null, without anything being written, if there are no secrets. */
+  /** Returns the id of the new set; null without secrets, and then writes nothing. */
   write(agentId: string, secrets: Readonly<Record<string, string>>): Promise<string | null>
-  /** In clear text: for the service that they were given for, never for an answer. Empty for null. */
+  /** Returns the secrets in clear text, which no response may contain. Empty for null. */
   read(agentId: string, setId: string | null): Promise<Record<string, string>>
   remove(agentId: string, setIds: readonly (string | null)[]): Promise<void>
 }
@@ -27,7 +27,7 @@ export function createAgentSecrets(platform: Kysely<PlatformTables>, secretBox: 
         return { agent_id: agentId, set_id, name, sealed }
       })
       if (rows.length === 0) return null
-      // The change is that of the row which refers to them.
+      // The change to record is that of the row which refers to the secrets.
       await currentChange.run(undefined, () =>
         inTransaction(platform, transaction =>
           transaction.insertInto('agent_secrets').values(rows).execute(),
@@ -64,7 +64,7 @@ export function createAgentSecrets(platform: Kysely<PlatformTables>, secretBox: 
   }
 }
 
-/** The context that such a secret is sealed with: if its row is moved to another agent or set, or renamed, it does not open. */
+/** The context of a sealed secret: moved to another agent or set, or renamed, it does not open. */
 export function agentSecretContext(agentId: string, setId: string, name: string): string[] {
   return ['agent secret', agentId, setId, name]
 }

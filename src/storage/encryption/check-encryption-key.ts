@@ -25,7 +25,7 @@ export async function checkEncryptionKey(platform: Kysely<PlatformTables>, box: 
   if (sealed === undefined || !isKeyCheckOf(box, sealed)) throw wrongKey()
 }
 
-/** A change of the generated key that was cut short after its transaction left the data's key beside the file. */
+/** Completes a change of the generated key that crashed after its transaction, beside the new key's file. */
 export async function finishRotation(
   platform: Kysely<PlatformTables>,
   path: string,

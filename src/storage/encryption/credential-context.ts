@@ -1,4 +1,4 @@
-/** The context that a credential is sealed with: if its row is moved to another agent, or renamed, it does not open. */
+/** The context of a sealed credential: moved to another agent, or renamed, it does not open. */
 export function credentialContext(agentId: string, name: string): string[] {
   return ['agent credential', agentId, name]
 }

@@ -13,16 +13,16 @@ interface Rotation {
   current: SecretBox
 }
 
-/** Numbers of credentials and secrets. */
+/** The numbers of credentials and secrets. */
 export interface RotationResult {
   resealed: number
-  /** Already sealed with the current key. */
+  /** Number of values already sealed with the current key. */
   left: number
 }
 
 /**
- * Reseals all credentials and secrets with the current key, in one transaction. It may be run again, also after a
- * crash.
+ * Reseals all credentials and secrets with the current key, in one transaction. It can be run again, also
+ * after a crash.
  * @throws AppError `INTERNAL_ERROR`, having changed nothing, if one of them opens with neither key.
  */
 export async function rotateEncryptionKey({
@@ -41,7 +41,7 @@ export async function rotateEncryptionKey({
   })
 }
 
-/** A sealed value, in whichever table. */
+/** A sealed value of any table. */
 interface Kept {
   sealed: string
   context: string[]

@@ -1,7 +1,7 @@
 import { AppError } from '#platform/errors.ts'
 import type { BucketSettings } from './file-store.ts'
 
-/** The parts that are used of the errors of the library, and of the fetch below it. */
+/** The used parts of errors of the library and of its `fetch`. */
 interface Failure {
   name?: unknown
   status?: unknown
@@ -10,7 +10,7 @@ interface Failure {
   cause?: { code?: unknown }
 }
 
-/** Whether the server says that there is no such object, as opposed to no such bucket. */
+/** Returns true if the server reports that the object is missing, as opposed to the bucket. */
 export function isMissing(error: unknown): boolean {
   const { status, serviceCode } = asFailure(error)
   return status === 404 && serviceCode !== 'NoSuchBucket'
@@ -35,7 +35,7 @@ function problemOf(failure: Failure, settings: BucketSettings): string {
     : `could not be reached${inBrackets(network, settings)}`
 }
 
-/** Codes should be single words, but the server decides what it sends. */
+/** Returns a code that is a single word and no secret, in brackets: the server decides what it sends. */
 function inBrackets(code: unknown, { accessKeyId, secretAccessKey }: BucketSettings): string {
   const isWord = typeof code === 'string' && /^[A-Za-z_]{3,60}$/.test(code) && code !== 'Unknown'
   return isWord && !code.includes(accessKeyId) && !code.includes(secretAccessKey) ? ` (${code})` : ''

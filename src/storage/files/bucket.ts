@@ -11,7 +11,7 @@ export interface FileBucket {
   removeFilesOf(agentId: string): Promise<void>
 }
 
-/** In bytes; a file that fits into one part is stored with one request. This is the smallest part size that S3 accepts. */
+/** Bytes of a part; a file that fits into one is stored with one request. S3 accepts no smaller parts. */
 const partSize = 5 * 1024 * 1024
 /** Milliseconds for one request including its body: less than a worker gets to read a file. */
 const requestLimit = 30_000
@@ -37,7 +37,7 @@ export function createFileBucket(settings: BucketSettings): FileBucket {
         remove: name => attempt(async client => void (await remove(client, keyOf(name)))),
         sizeOf: name => attempt(async client => await sizeOf(client, keyOf(name)).catch(unlessMissing)),
         async *read(name, { start, end }) {
-          // Part by part, since each request has its limit of time, however slowly its reader reads.
+          // Reads part by part, because each request has its time limit, however slow its reader is.
           for (let from = start; from < end; from += partSize) {
             const to = Math.min(from + partSize, end)
             yield await attempt(async client => {
@@ -59,7 +59,7 @@ export function createFileBucket(settings: BucketSettings): FileBucket {
   }
 }
 
-/** Undefined where there is no such object. */
+/** Returns undefined if there is no such object. */
 export async function readObject(settings: BucketSettings, key: string): Promise<Uint8Array | undefined> {
   const client = await connect(settings)
   try {
@@ -80,7 +80,7 @@ async function connect({ endpoint, bucket, ...access }: BucketSettings): Promise
   })
 }
 
-/** In bytes; of a file that is not empty. An answer to HEAD would have no place for the reason of a failure. */
+/** Returns the bytes of a file that is not empty. A response to HEAD has no place for a reason of failure. */
 async function sizeOf(client: S3mini, key: string): Promise<number> {
   const answer = await client.getObjectRaw(key, false, 0, 1)
   await answer.body?.cancel()
@@ -113,19 +113,19 @@ async function write(attempt: Attempt, key: string, content: Readable): Promise<
     if (id !== undefined) await attempt(client => complete(client, key, id, sent))
   } catch (error) {
     const id = uploadId
-    // The bucket itself may have failed: what was sent is then left to the bucket's lifecycle rules.
+    // The bucket itself might have failed: its lifecycle rules then remove the sent parts.
     if (id !== undefined) await attempt(client => client.abortMultipartUpload(key, id)).catch(() => {})
     throw error
   }
 }
 
-/** S3 may find out only after its answer has begun that it cannot join the parts: the answer is then 200 with an error. */
+/** S3 can find out late that it cannot join the parts: the response is then 200 with an error. */
 async function complete(client: S3mini, key: string, id: string, parts: UploadPart[]): Promise<void> {
   const { etag } = await client.completeMultipartUpload(key, id, parts)
   if (!etag) throw new Error('the parts were not put together')
 }
 
-/** The keys that begin with the prefix, page by page. */
+/** Yields the keys that begin with the prefix, page by page. */
 async function* pages(client: S3mini, prefix: string): AsyncGenerator<string[]> {
   let next: string | undefined
   do {

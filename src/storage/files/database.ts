@@ -4,7 +4,7 @@ import type { AgentTables } from '../tables.ts'
 import type { FileStore } from './file-store.ts'
 import { inParts } from './in-parts.ts'
 
-/** In bytes; a statement carries one part, so neither side ever holds a whole file in memory. */
+/** Bytes of a part; a statement carries one part, so neither side ever holds a whole file in memory. */
 const partSize = 256 * 1024
 
 interface Dependencies {
@@ -47,7 +47,7 @@ export function createDatabaseFiles({ db, path }: Dependencies): FileStore {
   }
 }
 
-/** The parts of a file from the given one, each read on demand; none if there is no such file. */
+/** Yields the parts of a file from number `first`, each read on demand; none if there is no such file. */
 export async function* fileParts(
   db: Kysely<AgentTables>,
   name: string,

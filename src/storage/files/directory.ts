@@ -6,8 +6,8 @@ import type { FileStore } from './file-store.ts'
 import { unlessMissing } from './read-file.ts'
 
 /**
- * Matches the names that this service generates. A database copied from elsewhere may contain others, which could point
- * outside the folder.
+ * Matches the names that this service generates. A database copied from elsewhere can contain others, which
+ * could point outside the folder.
  */
 const namePattern = /^[A-Za-z0-9_-]+$/
 
@@ -18,7 +18,7 @@ export function createDirectoryFiles(folder: string): FileStore {
     return join(folder, name)
   }
   return {
-    // Flushed to disk before anything is written that relies on it.
+    // The file is flushed to disk before anything is written that relies on it.
     write: async (name, content) =>
       await pipeline(content, createWriteStream(pathOf(name), { mode: 0o600, flush: true })),
     remove: async name => await rm(pathOf(name), { force: true }),

@@ -7,17 +7,17 @@ export interface FileStore {
    * write has left.
    */
   write(name: string, content: Readable): Promise<void>
-  /** Succeeds if there is no such file. */
+  /** Removes a file; succeeds if there is none. */
   remove(name: string): Promise<void>
-  /** In bytes; undefined if there is no such file. */
+  /** Returns the size in bytes; undefined if there is no such file. */
   sizeOf(name: string): Promise<number | undefined>
-  /** The bytes of an existing file from `start` up to, but not including, `end`, a part at a time. */
+  /** Yields the bytes of an existing file from `start` up to, but not including, `end`, a part at a time. */
   read(name: string, range: { start: number; end: number }): AsyncIterable<Uint8Array>
-  /** Where `readStoredFile` finds the file, also from a worker thread. It may contain a secret, so it is never logged. */
+  /** Returns the location for `readStoredFile`, which can contain a secret, so it is never logged. */
   locate(name: string): FileLocation
 }
 
-/** Plain data. */
+/** The location of a file, as plain data. */
 export type FileLocation =
   | { kind: 'directory'; path: string }
   | { kind: 'database'; database: string; name: string }

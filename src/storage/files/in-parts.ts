@@ -1,4 +1,4 @@
-/** Regroups the bytes in parts of `size`; only the last may be smaller. Holds about two parts at a time. */
+/** Regroups the bytes in parts of `size`; only the last can be smaller. Holds about two parts at a time. */
 export async function* inParts(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Buffer> {
   let waiting: Uint8Array[] = []
   let length = 0

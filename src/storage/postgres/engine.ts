@@ -27,23 +27,23 @@ const platformSchema = 'agentstead'
 interface EngineOptions {
   /** Address of the database, with its password. */
   url: string
-  /** Connections of this process, at least 2. */
+  /** Max connections of this process, at least 2. */
   maxConnections: number
   /** Stores the agents' files; without it they are stored in the database. */
   fileBucket?: BucketSettings | undefined
-  /** Whether the schema of an agent that was lost is replaced by a new one. */
+  /** True if a lost schema of an agent is replaced by a new one. */
   acceptsLoss?: boolean
-  /** Learns what changes. */
+  /** Receives the changes of rows. */
   changes?: ChangeFeed | undefined
-  /** Gets connections that break while idle. */
+  /** Gets the errors of connections that break while idle. */
   onError(error: Error): void
 }
 
 /** The database itself, for parts that keep tables of their own beside those of the platform. */
 interface DirectDatabase {
-  /** On a connection of the platform; table names must include their schema. */
+  /** Uses a connection of the platform; table names must include their schema. */
   executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
-  /** All on one connection, beside `maxConnections`. */
+  /** Listens to all channels on one connection, in addition to `maxConnections`. */
   listen(
     channel: string,
     onNotification: (payload: string) => void,
@@ -58,10 +58,10 @@ interface PostgresEngine extends StorageEngine {
 /** A schema for the platform and one for each agent, all in one database. */
 export function createEngine(options: EngineOptions): PostgresEngine {
   const { url, maxConnections, fileBucket, acceptsLoss = false, changes, onError } = options
-  // Transactions of agents may have to write to the platform at the same time: they must not use up the connections needed
-  // for that.
+  // Transactions of agents might have to write to the platform at the same time: they must not use up the
+  // connections needed for that.
   const forPlatform = Math.max(1, Math.floor(maxConnections / 3))
-  // One is kept of each, for when the server has no place for another.
+  // One connection of each stays open, in case the server accepts no other.
   const platformPool = createPool(url, { min: 1, max: forPlatform }, onError)
   const agentPool = createPool(url, { min: 1, max: maxConnections - forPlatform }, onError)
   const bucket = fileBucket && createFileBucket(fileBucket)
@@ -134,7 +134,7 @@ async function ensureSchema(pool: Pool, schema: string, mustExist = false): Prom
   }
 }
 
-/** Work of other processes there can make an attempt fail, as by a deadlock. */
+/** Drops the schema, with retries: others' work there can fail an attempt, for instance by a deadlock. */
 async function dropSchema(pool: Pool, schema: string): Promise<void> {
   const drop = sql`drop schema if exists ${sql.id(schema)} cascade`
   await inTransaction(open(schemaPool(pool, schema)), transaction => drop.execute(transaction))

@@ -8,8 +8,8 @@ import { createPostgresDialect } from './connections/dialect.ts'
 import { searchEngine } from './search-engine.ts'
 
 /**
- * One connection of this thread to each server, since connecting takes longer than most searches. It closes after ten
- * seconds without use, and ends with its thread.
+ * One connection of this thread to each server, because connecting takes longer than most searches. It closes
+ * after ten seconds without use, and ends with its thread.
  */
 const pools = new Map<string, Pool>()
 

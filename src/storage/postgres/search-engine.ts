@@ -5,7 +5,7 @@ import { packLists } from './full-text/packed-lists.ts'
 import { nearestByVector } from './vectors/nearest.ts'
 import { createVectors, removeVectors, vectorTables, writeVectors } from './vectors/vectors.ts'
 
-/** Full text by tsvector, vectors by sketches of them. */
+/** Searches text by tsvector, and vectors by sketches of them. */
 export const searchEngine: SearchEngine = {
   singleWriter: false,
   readSnapshot: (db, work) => db.transaction().setAccessMode('read only').execute(work),
@@ -15,7 +15,7 @@ export const searchEngine: SearchEngine = {
   rankByText,
   async createVectors(db, space) {
     await createVectors(db, space)
-    // Each part of a source begins with this call; by then, many transactions may have added many chunks.
+    // Each part of a source begins with this call; by then, many transactions might have added many chunks.
     if (await packIndexState(db)) await packLists(db)
   },
   writeVectors,

@@ -2,8 +2,8 @@ import type { Expression, QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 
 /**
- * The sequences that an expression selects; undefined without one. Read as one value, since a row each takes several
- * times as long.
+ * Returns the sequences that an expression selects; undefined without one. They are read as one value,
+ * because a row each takes several times as long.
  */
 export async function readSelection(
   db: QueryExecutorProvider,

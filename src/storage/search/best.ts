@@ -5,8 +5,8 @@ export interface Best {
 }
 
 /**
- * Keeps the greatest values (on a tie, the earlier chunk) as a heap with the smallest at its top, in arrays of numbers,
- * since an object per chunk would create a lot of garbage.
+ * Keeps the greatest values (on a tie, the earlier chunk) as a heap with the smallest at its top, in arrays
+ * of numbers, because an object per chunk would create a lot of garbage.
  */
 export function createBest(limit: number) {
   const sequences = new Float64Array(limit)

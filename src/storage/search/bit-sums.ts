@@ -29,7 +29,7 @@ function makeSums(values: Float32Array): Float32Array {
   return sums
 }
 
-/** The bits begin at `at` in `bytes`; only those from `from` to `to` are used, counted in bytes. */
+/** Adds the bits that begin at `at` in `bytes`, from the byte `from` to the byte `to`. */
 export function sumOf(sums: Float32Array, bytes: Uint8Array, at: number, from: number, to: number): number {
   let sum = 0
   for (let byte = from; byte < to; byte += 1) {

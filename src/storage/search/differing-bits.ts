@@ -1,4 +1,4 @@
-/** The bits as words of 32, padded with zeros. */
+/** Returns the bits as words of 32, padded with zeros. */
 export function wordsOf({ buffer, byteOffset, byteLength }: Uint8Array | Float32Array): Uint32Array {
   if (byteOffset % 4 === 0 && byteLength % 4 === 0) return new Uint32Array(buffer, byteOffset, byteLength / 4)
   const padded = new Uint8Array(Math.ceil(byteLength / 4) * 4)
@@ -7,9 +7,9 @@ export function wordsOf({ buffer, byteOffset, byteLength }: Uint8Array | Float32
 }
 
 /**
- * The number of bits in which the words of `one` from `from` to `to` differ from those of `other` beginning at `at`.
- * Searches spend most of their time in this loop: words are added like digits, with carries, so that only one in four
- * has to be counted (Harley and Seal, in Warren's "Hacker's Delight"). Words beyond the end are zeros.
+ * Counts the bits in which the words of `one` from `from` to `to` differ from those of `other` beginning at
+ * `at`. Searches spend most of their time here: words are added like digits, with carries, so that only one
+ * in four is counted (Harley and Seal, in Warren's "Hacker's Delight"). Words beyond the end are zeros.
  */
 export function differing(one: Uint32Array, other: Uint32Array, at: number, from: number, to: number) {
   let [ones, twos, fours] = [0, 0, 0]

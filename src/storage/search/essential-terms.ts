@@ -2,7 +2,7 @@ import type { TextQuery } from './search-engine.ts'
 
 export type CountedTerm = readonly [term: string, holding: number]
 
-/** How many chunks are ranked at least: so many per result, or a share of all, so that the best stand out. */
+/** Min number of chunks that are ranked: per result, or as a share of all, so that the best are evident. */
 const ranksPerResult = 10
 const minShare = 1 / 50
 
@@ -33,8 +33,8 @@ export function essentialTerms({ terms, chunks, limit }: TextQuery): {
 const firstResults = 10
 
 /**
- * Whether a chunk without any essential term could be among the first results: with each of the other terms once, it
- * would have to score more than the last of those. `weightOf` is what a chunk of average length gets for one term.
+ * Returns true if a chunk without any essential term might be among the first results: with each other term
+ * once, it would score more than the last one. `weightOf` is the score of one term in an average chunk.
  */
 export function mayMissSome(
   found: readonly { value: number }[],

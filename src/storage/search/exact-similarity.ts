@@ -34,13 +34,13 @@ function unit(vector: Vector): Float32Array<ArrayBuffer> {
   return Float32Array.from(vector, value => value / length)
 }
 
-/** Copied only if they are not aligned to four bytes. */
+/** Returns the bytes as floats, copied only if they are not aligned to four bytes. */
 export function floatsOf(bytes: Uint8Array): Float32Array {
   const { buffer, byteOffset, byteLength } = bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes)
   return new Float32Array(buffer, byteOffset, byteLength / 4)
 }
 
-/** @param wanted has the length 1. */
+/** @param wanted a vector of the length 1. */
 function cosine(wanted: Float32Array, other: Float32Array): number {
   let product = 0
   let square = 0

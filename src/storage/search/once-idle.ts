@@ -1,4 +1,4 @@
-/** After so many milliseconds without a search, a thread drops its caches. */
+/** Time without a search after which a thread drops its caches (ms). */
 const idleMs = 15_000
 
 /** Returns a function to call whenever a cache is used; `letGo` is called when that has not happened for a while. */

@@ -6,8 +6,8 @@ interface Options {
 }
 
 /**
- * Opens an agent's database in a worker thread, with the engine that its `path` (of `OpenAgent`) names; the caller
- * destroys `db`. This is the only place that decides which engine that is.
+ * Opens an agent's database in a worker thread, with the engine that its `path` (of `OpenAgent`) names; the
+ * caller destroys `db`. Only this function decides on the engine.
  */
 export async function openSearchDatabase(path: string, options: Options): Promise<SearchDatabase> {
   return isAgentAddress(path)
@@ -15,7 +15,7 @@ export async function openSearchDatabase(path: string, options: Options): Promis
     : (await loadSqlite()).openSearchDatabase(path, options)
 }
 
-/** A database of its own in memory, on any engine of the agent's, which ends with its connection. */
+/** Creates a database in memory that ends with its connection, for any engine of the agent. */
 export async function createSearchDatabase(): Promise<SearchDatabase> {
   return (await loadSqlite()).createSearchDatabase()
 }

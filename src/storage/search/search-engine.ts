@@ -12,7 +12,7 @@ export interface SearchDatabase {
 }
 
 export interface SearchEngine {
-  /** Writers wait for one another's transactions, which therefore have to be short, with pauses for others. */
+  /** True if writers wait for one another: transactions have to be short, with pauses for others. */
   singleWriter: boolean
   /** Runs `work` on one state of the database, in which nothing can be written. */
   readSnapshot<Result>(
@@ -21,25 +21,25 @@ export interface SearchEngine {
   ): Promise<Result>
   writeFullText(db: QueryExecutorProvider, texts: readonly StoredText[]): Promise<void>
   removeFullText(db: QueryExecutorProvider, sequence: number): Promise<void>
-  /** The terms that occur in chunks, with the number of chunks that contain each, and the number of all chunks. */
+  /** Counts the chunks that contain each term, and all chunks. */
   countTerms(db: QueryExecutorProvider, terms: readonly string[]): Promise<TermCounts>
   /**
-   * The chunks that contain any of the terms, by BM25, best first. The similarity is their BM25 score as a share of
-   * what a chunk of average length with every term once would get.
+   * Ranks the chunks that contain any of the terms by BM25, best first. Their similarity is their BM25 score
+   * as a share of the score of a chunk of average length with every term once.
    */
   rankByText(db: QueryExecutorProvider, query: TextQuery): Promise<Found[]>
 
   /** Creates the table of a space if there is none. */
   createVectors(db: QueryExecutorProvider, space: VectorSpace): Promise<void>
-  /** In the order of their sequences. A vector of zeros has no direction and is left out. */
+  /** Writes vectors in the order of their sequences. A vector of zeros has no direction and is left out. */
   writeVectors(db: QueryExecutorProvider, space: VectorSpace, vectors: readonly StoredVector[]): Promise<void>
   /** Removes a chunk's vectors from these tables, as listed by `vectorTables`. */
   removeVectors(db: QueryExecutorProvider, tables: readonly string[], sequence: number): Promise<void>
-  /** The tables of all spaces, including those of former embeddings, ordered by name. */
+  /** Lists the tables of all spaces, including those of former embeddings, ordered by name. */
   vectorTables(db: QueryExecutorProvider): Promise<string[]>
   /**
-   * The nearest chunks, nearest first; none if the space has no table. Vectors that point away from the query have the
-   * similarity 0.
+   * Returns the nearest chunks, nearest first; none if the space has no table. Vectors that point away from
+   * the query have the similarity 0.
    */
   nearestByVector(db: QueryExecutorProvider, space: VectorSpace, query: NearestQuery): Promise<Found[]>
 }
@@ -60,11 +60,11 @@ export interface TermCounts {
 
 export interface TextQuery extends TermCounts {
   limit: number
-  /** Selects the sequences of the chunks that count; all do without it. */
+  /** Selects the sequences of the chunks that count; defaults to all. */
   within?: Expression<unknown> | undefined
 }
 
-/** The vectors of one embedding, which may be compared with one another and with no others. */
+/** The vectors of one embedding, which can be compared with one another and with no others. */
 export interface VectorSpace {
   /** Name of the embedding, such as `openai/text-embedding-3-small`. */
   id: string
@@ -92,11 +92,11 @@ export interface StoredText {
 
 export interface NearestQuery {
   vector: Vector
-  /** For a vector of bits: the values whose signs they are, which an engine may use for a more exact comparison. */
+  /** The values whose signs a vector of bits holds; an engine can use them for a more exact comparison. */
   values?: Float32Array | undefined
-  /** At most 4096. */
+  /** Max number of results, at most 4096. */
   limit: number
-  /** Selects the sequences of the chunks that count; all do without it. */
+  /** Selects the sequences of the chunks that count; defaults to all. */
   within?: Expression<unknown> | undefined
   /** The sequences of the few chunks to compare, instead of `within`. */
   among?: readonly number[] | undefined

@@ -7,7 +7,7 @@ export const sketchBytes = sketchBits / 8
 
 type Form = Pick<VectorSpace, 'form'>
 
-/** A vector of bits already has this form: its first bits are its sketch. */
+/** Returns the sketch of a vector. A vector of bits already has this form: its first bits are its sketch. */
 export function sketchOf({ form }: Form, vector: Vector): Uint8Array {
   const sketch = new Uint8Array(sketchBytes)
   if (form === 'bits') sketch.set(vector.subarray(0, sketchBytes))
@@ -15,7 +15,7 @@ export function sketchOf({ form }: Form, vector: Vector): Uint8Array {
   return sketch
 }
 
-/** The weight of each bit: the estimated similarity is the sum of these, each with the sign of its bit. */
+/** Returns the weight of each bit: their sum, each with the sign of its bit, estimates the similarity. */
 export function bitValues(
   { form }: Form,
   { vector, values }: Pick<NearestQuery, 'vector' | 'values'>,
@@ -36,7 +36,7 @@ export function setSigns(bits: Uint8Array, values: Float32Array): void {
   })
 }
 
-/** A pseudo-random but fixed rotation, so that every dimension contributes to every value. */
+/** Rotates a vector pseudo-randomly, always alike, so that each dimension contributes to each value. */
 function rotated(vector: Vector): Float32Array {
   const size = 2 ** Math.ceil(Math.log2(Math.max(sketchBits, vector.length)))
   const values = new Float32Array(size)

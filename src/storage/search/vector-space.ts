@@ -5,17 +5,17 @@ import type { Vector, VectorSpace } from './search-engine.ts'
 /** Prefix of the names of all vector tables. */
 export const vectorTablePrefix = 'chunk_vectors_'
 
-/** Whether a table of that name holds vectors of the space with this id, of any length. */
+/** Returns true if a table of that name holds vectors of the space with this id, of any length. */
 export function isTableOf(name: string, id: string): boolean {
   return name.startsWith(vectorTablePrefix) && name.endsWith(`_${hashOf(id)}`)
 }
 
-/** Contains a hash, since the embedding's own name may contain any characters and have any length. */
+/** Returns a name with a hash, because an embedding's own name can be long and contain any characters. */
 export function vectorTableName({ id, dimensions }: VectorSpace): string {
   return `${vectorTablePrefix}${dimensions}_${hashOf(id)}`
 }
 
-/** Cached, since it is needed for each vector that is written. */
+/** The last hash, cached because it is needed for each vector that is written. */
 let last: { id: string; hash: string } | undefined
 
 function hashOf(id: string): string {
@@ -32,7 +32,7 @@ export function hasDirection({ form }: VectorSpace, vector: Vector): boolean {
   return form === 'bits' || vector.some(value => value !== 0)
 }
 
-/** From a distance as engines measure it: for bits, the number of differing ones; for floats, 1 minus the cosine. */
+/** Returns the similarity at a distance: the number of differing bits, or for floats 1 minus the cosine. */
 export function similarityOf({ form, dimensions }: VectorSpace, distance: number): number {
   const cosine = form === 'bits' ? Math.cos((Math.PI * distance) / dimensions) : 1 - distance
   return Math.min(1, Math.max(0, cosine))

@@ -9,16 +9,16 @@ import type { Log } from '#platform/logging/log.ts'
 
 const mebibyte = 1024 * 1024
 const reserveBytes = 8 * mebibyte
-/** Free space that is made at a time. */
+/** Bytes that are freed at a time. */
 const roomBytes = 2 * mebibyte
-/** Free space, beside a whole reserve, from which on the disk no longer counts as full. */
+/** Min free bytes, beside a whole reserve, for the disk to count as no longer full. */
 const marginBytes = 4 * mebibyte
-/** Milliseconds between two looks at a disk that is full. */
+/** Interval between checks of a full disk (ms). */
 const pauseMs = 1_000
 
 /**
- * Watches the disk of a data directory and keeps a file there, only to give its space free: without any, nothing could be
- * deleted, and SQLite can't even read, since readers share an index that is a file.
+ * Watches the disk of a data directory and keeps a file there, only to free its space when needed: without
+ * space, nothing could be deleted, and SQLite can't even read, because readers share an index that is a file.
  */
 export async function keepDiskReserve(folder: string, log: Log): Promise<Disk & { close(): void }> {
   const path = join(folder, 'reserve')
@@ -36,13 +36,13 @@ export async function keepDiskReserve(folder: string, log: Log): Promise<Disk & 
     }, pauseMs).unref()
   }
 
-  /** Makes the reserve whole if there is space for it, and with it ends the problem. */
+  /** Restores the whole reserve if there is space for it, and thereby ends the problem. */
   async function look(): Promise<void> {
     try {
       const size = await sizeOf(path)
       if ((await freeBytes(folder)) + size < reserveBytes + marginBytes) throw problem ?? storageFull()
       if (problem === undefined && size === reserveBytes) return
-      // Random bytes, since some file systems compress what is all the same.
+      // Random bytes, because some file systems compress repetitions.
       await writeFile(path, await promisify(randomBytes)(reserveBytes), { mode: 0o600 })
       if (problem !== undefined) log.info('the disk can be written again')
       problem = undefined

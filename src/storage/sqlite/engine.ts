@@ -23,21 +23,21 @@ import { schemaParts } from './schema-parts.ts'
 interface EngineOptions {
   directory: DataDirectory
   synchronous: Synchronous
-  /** That of the data directory; without it, the disk is not watched. */
+  /** The disk of the data directory; without it, no disk is watched. */
   disk?: Disk
-  /** Whether a file that was lost is replaced by a new one. */
+  /** True if a lost file is replaced by a new one. */
   acceptsLoss?: boolean | undefined
   /** Stores the agents' files; without it they are stored in the data directory. */
   fileBucket?: BucketSettings | undefined
-  /** Learns what changes. */
+  /** Receives the changes of rows. */
   changes?: ChangeFeed | undefined
   /** Called for each second that a statement of the service has to wait for the database of this path. */
   onBlocked?(path: string): void
-  /** Keeps the write-ahead log of the database at a path short; without it, any commit may have to do so. */
+  /** Keeps the write-ahead log of a database short; without it, any commit might have to do so. */
   checkpointerOf?(path: string): Checkpointer
 }
 
-/** Milliseconds; a worker that closes its connection locks the file for a moment. */
+/** Max wait for opening a file (ms): a worker that closes its connection locks it for a moment. */
 const openingPatience = 5_000
 
 /** A file for the platform and one for each agent, all in the data directory. */

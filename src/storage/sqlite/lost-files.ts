@@ -6,7 +6,7 @@ import type { PlatformTables } from '../tables.ts'
 import type { DataDirectory } from './connections/data-directory.ts'
 import { damagedFile } from './connections/errors.ts'
 
-/** Whether the file of a database is missing or empty, as none ever is. */
+/** Returns true if the file of a database is missing or empty, as no intact one is. */
 export function isLost(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
 }
@@ -27,12 +27,12 @@ export function requirePlatform({ agents, platformDatabase }: DataDirectory): vo
     )
 }
 
-/** Paths of files that a line of the log names. */
+/** Max paths of files that a line of the log names. */
 const namedAtOnce = 100
 
 /**
- * Checks at the start, when no request waits, the whole platform database, and of each agent's only that it is there.
- * @throws AppError `DATA_DAMAGED` for the platform database; what agents have lost is only logged.
+ * Checks the whole platform database at the start, and only the existence of each agent's.
+ * @throws AppError `DATA_DAMAGED` for the platform database; lost files of agents are only logged.
  */
 export async function checkFiles(
   platform: Kysely<PlatformTables>,

@@ -1,7 +1,7 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { CompiledQuery } from 'kysely'
 
-/** Runs a statement whose text never changes: building it again each time would take as long as running it. */
+/** Runs a statement with a constant text: building it again each time would take as long as running it. */
 export async function runText<Row>(
   db: QueryExecutorProvider,
   text: string,

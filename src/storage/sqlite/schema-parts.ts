@@ -13,7 +13,7 @@ export const schemaParts: SchemaParts = {
   newId: sql`(lower(hex(randomblob(16))))`,
   now: sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`,
   shortLived: table => table,
-  // Every connection registers the function itself, since SQLite does not store functions.
+  // Every connection registers the function itself, because SQLite does not store functions.
   createFoldCase: async () => {},
   createFullText,
 }

@@ -17,19 +17,19 @@ import { searchEngine } from './search-engine.ts'
 /** Milliseconds to wait for other connections that open or close the file. */
 const timeout = 10_000
 
-/** A read-only connection, with what was prepared for it. */
+/** A read-only connection, with its prepared statements. */
 interface Reader {
   database: DatabaseSync
   prepared: PreparedStatements
   file: string
 }
 
-/** By path, the most recently used last: opening a file and preparing statements takes longer than most searches. */
+/** Readers by path, the last used last: opening and preparing take longer than most searches. */
 const readers = new Map<string, Reader>()
 const readersKept = 3
-/** In KiB: a search reads some hundred places of its file, and those of all searches together are most of it. */
+/** Cache in KiB: one search reads some hundred places of its file, all searches together most of it. */
 const usualCache = 8 * 1024
-/** A file of at most so many KiB may be cached as a whole while it is the last one searched; of a larger one, more pages bring nothing. */
+/** Max KiB of a file to cache as a whole while it is the last searched; larger ones gain nothing from it. */
 const smallFile = 32 * 1024
 let last: Reader | undefined
 const inUse = onceIdle(() => closeAllBut(0))
@@ -47,7 +47,7 @@ export async function openSearchDatabase(
   return { db: new Kysely<AgentTables>({ dialect }), engine: searchEngine }
 }
 
-/** In memory; no other connection waits for its transactions. */
+/** Creates a database in memory; no other connection waits for its transactions. */
 export async function createSearchDatabase(): Promise<SearchDatabase> {
   const database = openDatabase(':memory:', { synchronous: 'normal' })
   const db = new Kysely<AgentTables>({ dialect: createSqliteDialect({ database }) })
@@ -67,7 +67,7 @@ async function openReader(path: string): Promise<SearchDatabase> {
 }
 
 async function newReader(path: string): Promise<Reader> {
-  // Before opening, so that a file that replaces this one in the meantime is not mistaken for it later.
+  // Read before opening, so that a file that replaces this one meanwhile is not mistaken for it later.
   const file = fileAt(path)
   // A reader cannot retry within its transaction, so SQLite waits for it; a writer waits before its transaction.
   const database = await open(path, { readOnly: true, busyTimeout: timeout, cacheSize: usualCache })
@@ -77,7 +77,7 @@ async function newReader(path: string): Promise<Reader> {
 function giveCache(reader: Reader, path: string): void {
   if (reader === last) return
   if (last?.database.isOpen) last.database.exec(`pragma cache_size = -${usualCache}`)
-  // The file may have been deleted since.
+  // The file might have been deleted meanwhile.
   const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 }
   if (size <= smallFile * 1024) reader.database.exec(`pragma cache_size = -${smallFile}`)
   last = reader
@@ -88,8 +88,8 @@ function open(path: string, options: Omit<OpenOptions, 'synchronous'>): Promise<
 }
 
 /**
- * Identifies the file at the path: an agent may be deleted and another one get its path. An open file keeps its inode
- * number.
+ * Identifies the file at the path: an agent can be deleted and another one get its path. An open file keeps
+ * its inode number.
  */
 function fileAt(path: string): string {
   const file = statSync(path, { throwIfNoEntry: false })
@@ -103,7 +103,7 @@ function giveBack(path: string, reader: Reader): void {
   closeAllBut(readersKept)
 }
 
-/** The space of a deleted file is freed only when no process has it open any more. */
+/** Closes replaced files: the space of a deleted file is freed only when no process has it open any more. */
 function closeReplaced(): void {
   for (const [path, { database, file }] of readers) {
     if (file === fileAt(path)) continue

@@ -5,7 +5,7 @@ import { readSnapshot } from './snapshot.ts'
 import { nearestByVector } from './vectors/nearest.ts'
 import { createVectors, removeVectors, vectorTables, writeVectors } from './vectors/vectors.ts'
 
-/** Full text by FTS5, vectors by their sketches. */
+/** Searches text by FTS5, and vectors by their sketches. */
 export const searchEngine: SearchEngine = {
   singleWriter: true,
   readSnapshot,

@@ -1,7 +1,7 @@
 import type { Expression, QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 
-/** Read as one value, since a row each takes several times as long. */
+/** Reads the sequences as one value, because a row each takes several times as long. */
 export async function readSelection(
   db: QueryExecutorProvider,
   within: Expression<unknown>,
@@ -16,7 +16,7 @@ export async function readSelection(
 /** Approximate size of a set's entry in bytes. */
 const bytesInSet = 48
 
-/** Sequences are usually consecutive, so an array of flags takes less than a set. */
+/** Returns a test of membership: sequences are mostly consecutive, so flags take less than a set. */
 export function memberOf(sequences: readonly number[]): (sequence: number) => boolean {
   const least = sequences.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY)
   const most = sequences.reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY)

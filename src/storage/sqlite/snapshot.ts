@@ -16,7 +16,7 @@ export async function readSnapshot<Tables, Result>(
     })
 }
 
-/** Reads only once from each snapshot, where nothing changes, and each time from anywhere else. */
+/** Reads only once from each snapshot, in which nothing changes, and each time from anywhere else. */
 export function oncePerSnapshot<Result>(
   read: (db: QueryExecutorProvider) => Promise<Result>,
 ): (db: QueryExecutorProvider) => Promise<Result> {

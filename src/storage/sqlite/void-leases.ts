@@ -3,8 +3,8 @@ import type { OnOpen } from '../agent-databases.ts'
 import { waitingHolder } from '../tables/chat.ts'
 
 /**
- * Frees the jobs, conversations and browser sessions that a predecessor held when it died: those with leases of any other process, since
- * only one process uses the data.
+ * Frees the jobs, conversations and browser sessions that a predecessor held when it died: leases of any
+ * other process, because only one process uses the data.
  */
 export function createLeaseVoiding(instanceId: string): OnOpen {
   return async ({ db }) => {

@@ -2,13 +2,13 @@ import type { Kysely } from 'kysely'
 import { sequence, text, textOrNull } from '#platform/columns.ts'
 import { declareAgentTables, declarePlatformTables, hidden } from './table-set.ts'
 
-/** Who changed what. No row is changed. */
+/** The log of changes and their authors. Rows never change. */
 export const auditTables = declarePlatformTables({
   audit_log: {
     columns: {
       id: text,
       created_at: text,
-      /** No reference: a crowd of rows goes in portions. Null for what belongs to none, and for the deletion of one. */
+      /** No reference: many rows are removed in batches. Null for rows of no agent, and its deletion. */
       agent_id: textOrNull,
       actor_kind: text,
       actor_id: textOrNull,
@@ -27,8 +27,8 @@ export const auditTables = declarePlatformTables({
 })
 
 /**
- * Rows on their way to the log, as JSON, committed with the changes of the agent. Without an index but its key, since each change
- * of the agent adds one.
+ * Rows on their way to the log, as JSON, committed with the changes of the agent. The key is their only
+ * index, because each change of the agent adds a row.
  */
 export const auditRowTables = declareAgentTables(
   { audit_rows: { sql: hidden, columns: { number: sequence, payload: text }, key: ['number'] } },
@@ -40,7 +40,7 @@ interface Moved {
   outbox: { name: string; payload: string }
 }
 
-/** Earlier builds left the rows there. */
+/** Moves the rows that earlier builds left in the outbox. */
 async function takeFromOutbox(db: Kysely<Moved>): Promise<void> {
   const left = db.selectFrom('outbox').select('payload').where('name', '=', 'audit')
   await db.insertInto('audit_rows').columns(['payload']).expression(left).execute()

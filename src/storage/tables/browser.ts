@@ -1,7 +1,7 @@
 import { bytes, integer, lease, since, text, textOrNull } from '#platform/columns.ts'
 import { declareAgentTables, hidden, readable } from './table-set.ts'
 
-/** Browser sessions, also those that have ended, and the logins that are kept between them. */
+/** Browser sessions, including ended ones, and the logins that are saved between them. */
 export const browserTables = declareAgentTables({
   browser_sessions: {
     sql: readable,
@@ -14,14 +14,14 @@ export const browserTables = declareAgentTables({
       viewport_width: integer,
       viewport_height: integer,
       user_agent: text,
-      /** The profile that it began with and saves; null without one. */
+      /** The profile that the session began with and saves; null without one. */
       profile: textOrNull,
-      /** The process whose browser it lives in, which renews the lease while it is open. */
+      /** The process that runs the session's browser and renews the lease while it is open. */
       instance_id: text,
       lease_until: lease,
       created_at: text,
       last_activity: text,
-      /** The address at which other processes reach that one; null if none was configured. */
+      /** The address of that process for other processes; null if none was configured. */
       replica_url: since('0017-browser-recordings', textOrNull),
     },
     indexes: { created_at: ['created_at', 'id'] },
@@ -30,9 +30,9 @@ export const browserTables = declareAgentTables({
     sql: hidden,
     columns: {
       name: text,
-      /** The set of its secrets: cookies and what sites have stored. */
+      /** The set of its secrets: cookies and the storage of sites. */
       secret_set: textOrNull,
-      /** Bytes of these. */
+      /** Bytes of the secrets. */
       size: integer,
       /** The parts that were left out, as a sentence for a person; null if it is whole. */
       note: textOrNull,
@@ -52,7 +52,7 @@ export const browserRecordingTables = declareAgentTables({
       /** Bytes of its pieces. */
       size: integer,
       started_at: text,
-      /** When its last piece was stored. */
+      /** Time when its last piece was stored. */
       ended_at: text,
     },
     key: ['session_id'],
@@ -61,7 +61,7 @@ export const browserRecordingTables = declareAgentTables({
     sql: hidden,
     columns: {
       session_id: text,
-      /** From 0, in the order of their events. */
+      /** Number from 0, in the order of events. */
       number: integer,
       /** A JSON array of rrweb events, compressed with gzip. */
       events: bytes,

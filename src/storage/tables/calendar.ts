@@ -22,7 +22,7 @@ export const calendarTables = declareAgentTables({
       status: text,
       /** The end of its last occurrence; a time far away if there is none. */
       ends_at: text,
-      /** When its timer is due; a timer for another time does nothing. */
+      /** Time when its timer is due; a timer for another time does nothing. */
       next_due: textOrNull,
       created_at: text,
       updated_at: text,
@@ -44,7 +44,7 @@ export const calendarTables = declareAgentTables({
   calendar_feeds: {
     sql: hidden,
     columns: {
-      /** There is one row at most. */
+      /** Key of the only row. */
       name: text,
       token_hash: text,
     },

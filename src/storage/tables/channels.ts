@@ -3,21 +3,21 @@ import { declareAgentTables, hidden, readable } from './table-set.ts'
 
 /** Messages that people write to the agent on messengers. */
 export const channelTables = declareAgentTables({
-  /** One for each person on each messenger. */
+  /** One row for each person on each messenger. */
   channel_threads: {
     sql: readable,
     columns: {
-      /** Also the id of the conversation. */
+      /** Id of the thread and of its conversation. */
       id: text,
       channel: text,
       /** The id of a chat on Telegram, a number on WhatsApp. */
       address: text,
-      /** Not a reference, since SQL of the agent may delete contacts, and nothing here. */
+      /** Not a reference: an agent's SQL may delete contacts, and no rows here. */
       contact_id: text,
       last_message_at: text,
-      /** By which WhatsApp knows a person also where it hides their number. */
+      /** WhatsApp's id of a person, known even if their number is hidden. */
       user_id: since('0022-channel-edits', textOrNull),
-      /** When the budget begins anew that the person was told to be spent. */
+      /** Reset time of the spent budget of which the person was informed. */
       told_until: since('0036-usage', textOrNull),
     },
     together: { address: ['channel', 'address'] },
@@ -27,14 +27,14 @@ export const channelTables = declareAgentTables({
     columns: {
       /** Order of arrival. */
       sequence,
-      /** The same when the messenger delivers it again. */
+      /** Id of the message, the same if the messenger delivers it again. */
       id: unique(text),
       thread_id: text,
-      /** Where the messenger places it within the thread. */
+      /** The messenger's position of the message in the thread. */
       position: bigint,
-      /** Null once it is answered, or if it is not read; empty for the first of a minute that is not. */
+      /** Null once answered, or if not read; empty for the first unread message of a minute. */
       text: textOrNull,
-      /** The message of the conversation that it becomes a part of. */
+      /** The message of the conversation that includes this one. */
       message_id: textOrNull,
       received_at: text,
       /** The text once it is answered, for edits; null before. */
@@ -53,9 +53,9 @@ export const channelTables = declareAgentTables({
     sql: hidden,
     columns: {
       key: text,
-      /** How many of the parts. */
+      /** Number of sent parts. */
       sent: integer,
-      /** The messenger's id of the first one. */
+      /** The messenger's id of the first part. */
       message_id: text,
     },
     key: ['key'],

@@ -7,20 +7,20 @@ export const chatFileTables = declareAgentTables({
     sql: readable,
     columns: {
       id: text,
-      /** Both null until it is sent. A job removes it once the message is gone. */
+      /** Null until the file is sent. A job removes the file once the message is gone. */
       conversation_id: textOrNull,
       message_id: textOrNull,
       name: text,
       mime_type: text,
-      /** In bytes, as stored. */
+      /** Stored size in bytes. */
       size: bigint,
       /** `image`, `document` or `other`, by the content. */
       kind: text,
       /** `receiving` until the bytes are stored. */
       status: text,
-      /** 0 to 1. */
+      /** From 0 to 1. */
       progress: float,
-      /** Why it can't be read, as a sentence for a person. */
+      /** The reason why the file can't be read, as a sentence for a person. */
       error: textOrNull,
       created_at: text,
       /** Identity of its sender. */

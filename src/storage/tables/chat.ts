@@ -11,10 +11,10 @@ import {
 } from '#platform/columns.ts'
 import { declareAgentTables, readable, updatable } from './table-set.ts'
 
-/** Holds the locks of conversations whose turns wait for a person: no process does. */
+/** The holder of locks of conversations whose turns wait for a person, instead of a process. */
 export const waitingHolder = 'waiting'
 
-/** Conversations, and the calls in them that wait for a person. */
+/** Conversations, and their calls that wait for a person. */
 export const chatTables = declareAgentTables({
   // Their number, order and lock are managed by the service: an additional or missing row would break its protocol.
   conversations: {
@@ -22,7 +22,7 @@ export const chatTables = declareAgentTables({
     columns: {
       id: text,
       title: text,
-      /** The messaging channel that it is held on; null for one that is held here. */
+      /** The messaging channel of the conversation; null for one without a channel. */
       channel: textOrNull,
       message_count: integer,
       last_message_at: textOrNull,
@@ -32,7 +32,7 @@ export const chatTables = declareAgentTables({
       /** Fencing token: increases with each lock, and every write of the holder names it. */
       lock_token: integer,
       lock_expires_at: lease,
-      /** The turn that the lock was last taken for, who began it, and when; null if it was taken for something else. */
+      /** The turn that the lock was last taken for, its author and start; null for another purpose. */
       turn_id: since('0034-turns', lease),
       turn_by: since('0034-turns', lease),
       turn_since: since('0034-turns', lease),
@@ -56,19 +56,19 @@ export const chatTables = declareAgentTables({
       tool_results: textOrNull,
       metadata: textOrNull,
       created_at: text,
-      /** Identity of its author; of an answer, that of the caller who is answered. */
+      /** Identity of its author; for an answer, of the caller who gets it. */
       created_by: since('0032-authors', textOrNull),
-      /** How the prompt of an answer went beyond the other columns, as JSON; null if that is unknown. */
+      /** JSON of the parts of an answer's prompt that are in no other column; null if unknown. */
       sent: since('0036-usage', textOrNull),
-      /** Of an answer: 1 for good, -1 for bad. */
+      /** Rating of an answer: 1 for good, -1 for bad. */
       rating: since('0037-feedback', integerOrNull),
-      /** JSON: what else was said with the rating, by whom and when. */
+      /** JSON: remarks with the rating, their author and time. */
       feedback: since('0037-feedback', textOrNull),
     },
     key: ['sequence'],
     indexes: { conversation_sequence: ['conversation_id', 'sequence'] },
   },
-  /** Calls that wait for a person's decision, or have had it. */
+  /** Calls that wait for a person's decision, and decided ones. */
   tool_approvals: {
     sql: readable,
     columns: {

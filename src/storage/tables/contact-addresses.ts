@@ -12,7 +12,7 @@ import { declareAgentTables, hidden } from './table-set.ts'
 const columns = {
   field: text,
   key: text,
-  /** Of a contact that may be gone: an agent's SQL deletes contacts, and must not reach this table. */
+  /** A contact that might be gone: an agent's SQL deletes contacts, and must not reach this table. */
   contact_id: text,
 }
 
@@ -21,7 +21,7 @@ interface Tables extends Record<string, object> {
   contact_addresses: RowOf<typeof columns>
 }
 
-/** Rows that the migration reads at a time. */
+/** Max rows that the migration reads at a time. */
 const pageRows = 50
 
 /** The keys of contacts that were merged into others, derived from `metadata.merged`. */
@@ -38,8 +38,8 @@ export const contactAddressTables = declareAgentTables(
 )
 
 /**
- * Writes the stored identifiers as they are written today, so that their keys are those that are searched for. One whose key
- * another contact has stays as it is: nobody is merged in silence.
+ * Rewrites stored identifiers in the form of today, so that searches find their keys. If another contact has
+ * the key, the identifier stays unchanged: contacts are not merged silently.
  */
 async function readStored(db: Kysely<Tables>): Promise<void> {
   const { sql } = await import('kysely')

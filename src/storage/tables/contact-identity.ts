@@ -12,7 +12,7 @@ export type IdentifyingField = (typeof identifyingFields)[number]
 
 export type Identity = { [Field in IdentifyingField]?: string | null | undefined }
 
-/** A key, or one of a field that several may share. */
+/** A key, or a key of a field that several contacts can share. */
 export type AddressKey = [field: IdentifyingField | 'social_handle', key: string]
 
 const keyOf: Record<IdentifyingField, (value: string) => string> = {
@@ -23,7 +23,7 @@ const keyOf: Record<IdentifyingField, (value: string) => string> = {
   external_id: value => value,
 }
 
-/** The key of each identifier that is there. */
+/** Returns the key of each identifier that is present. */
 export function keysOf(identity: Identity): [field: IdentifyingField, key: string][] {
   return identifyingFields.flatMap(field => {
     const key = keyOf[field](identity[field] ?? '')
@@ -35,20 +35,20 @@ export function isNumber(field: string): boolean {
   return field === 'phone' || field === 'messenger_number'
 }
 
-/** The keys that name the same person in this field; the first one is the same for all of them. */
+/** Returns the keys that name the same person in this field; the first one is the same for all of them. */
 export function keysLike(field: string, key: string): string[] {
   return isNumber(field) ? spellingsOf(key) : [key]
 }
 
-/** Texts that are equal if and only if they name the same person in the same field. */
+/** Returns texts that are equal if and only if they name the same person in the same field. */
 export function peopleNamedBy(identity: Identity): string[] {
   return keysOf(identity).map(([field, key]) => `${field} ${keysLike(field, key)[0]}`)
 }
 
-/** Addresses of one contact that are found. */
+/** Max former keys of one contact that are found. */
 const maxFormerKeys = 1000
 
-/** The keys of the contacts that were merged into one, as `metadata.merged` holds them. */
+/** Returns the keys of contacts that were merged into one, from `metadata.merged`. */
 export function formerKeysOf(metadata: Readonly<Record<string, unknown>>): AddressKey[] {
   const found = new Map<string, AddressKey>()
   const waiting: unknown[] = [metadata.merged]
@@ -64,14 +64,14 @@ export function formerKeysOf(metadata: Readonly<Record<string, unknown>>): Addre
         ...(handle === '' ? [] : [['social_handle', handle] as AddressKey]),
       ]
       for (const key of keys) found.set(key.join(' '), key)
-      // Written so by older versions, for contacts that were merged before.
+      // Older versions wrote this for contacts that had been merged before.
       waiting.push((next as Record<string, unknown>)['metadata.merged'])
     }
   }
   return [...found.values()].slice(0, maxFormerKeys)
 }
 
-/** As the databases' `lower`, which knows the letters of ASCII only. */
+/** Lowers case like the databases' `lower`, which knows ASCII letters only. */
 function lower(value: string): string {
   return value.replace(/[A-Z]+/g, letters => letters.toLowerCase())
 }

@@ -13,7 +13,7 @@ export const contactKeys = {
   external_id: 'external_id',
 } as const
 
-/** Without the characters that people write between digits, and without `+` or `00` before the country's code. */
+/** Removes the characters that people write between digits, and `+` or `00` before the country's code. */
 function digitsOf(column: string): string {
   const separators = [' ', '-', '(', ')', '.', '/', '+']
   const digits = separators.reduce((text, separator) => `replace(${text}, '${separator}', '')`, column)

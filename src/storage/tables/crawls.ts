@@ -14,7 +14,7 @@ export const crawlTables = declareAgentTables({
       url: text,
       /** The address under which the crawl reached it. */
       requested_url: text,
-      /** Where it was read, after redirects: the validators below belong to this address. */
+      /** The address that it was read from, after redirects, to which the validators below belong. */
       fetched_url: text,
       etag: textOrNull,
       last_modified: textOrNull,
@@ -22,7 +22,7 @@ export const crawlTables = declareAgentTables({
       content_hash: text,
       /** The embedding of its chunks. */
       embedding: text,
-      /** JSON array of the addresses that it links to, for when the server says that it has not changed. */
+      /** JSON array of the addresses that it links to, used if the server reports no change. */
       links: text,
       chunks: integer,
     },
@@ -34,13 +34,13 @@ export const crawlTables = declareAgentTables({
     sql: hidden,
     columns: {
       source_id: partOf('sources'),
-      /** From 0, the start page. */
+      /** Position from 0, the start page. */
       position: integer,
       url: text,
       /** Number of links between the start page and this one. */
       depth: integer,
       state: text,
-      /** Why it did not become a page, as a sentence for a person; null for all others. */
+      /** The reason why it became no page, as a sentence for a person; null for all others. */
       reason: textOrNull,
       /** The page that it led to; null if there is none. */
       document: textOrNull,
@@ -51,13 +51,13 @@ export const crawlTables = declareAgentTables({
   },
 })
 
-/** The texts of those pages, from which passages are made again once it is known what is the same on many of them. */
+/** The texts of those pages, for new passages once the text that many pages share is known. */
 export const pageTextTables = declareAgentTables({
   crawl_texts: {
     sql: hidden,
     columns: {
       source_id: partOf('sources'),
-      /** As in `crawl_pages`. */
+      /** The key of the page in `crawl_pages`. */
       document: text,
       /** See `page/page-content.ts` of crawls. */
       content: bytes,

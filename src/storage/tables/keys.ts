@@ -10,23 +10,23 @@ export const keyTables = declarePlatformTables({
       /** E-mail address, in lower case, of the person who has the key from the service. */
       creator: text,
       name: text,
-      /** The most that it may do; null for a personal key that may do what its person may. */
+      /** The max role; null for a personal key with all roles of its person. */
       role: textOrNull,
-      /** The agents that a personal key reaches, as JSON; null if these are all. */
+      /** The agents that a personal key reaches, as JSON; null for all. */
       agents: textOrNull,
       rate_per_minute: integerOrNull,
       /** SHA-256 in hexadecimal. */
       hash: unique(text),
       /** The last characters of the key. */
       hint: text,
-      /** Of the key before the last rotation, which counts until then. */
+      /** Hash of the key before the last rotation, valid until `previous_until`. */
       previous_hash: unique(textOrNull),
       previous_until: textOrNull,
       created_at: text,
       expires_at: textOrNull,
       last_used_at: textOrNull,
       revoked_at: textOrNull,
-      /** What may be spent with it in a month; dollars as a decimal. */
+      /** The key's monthly budget; dollars as a decimal. */
       monthly_tokens: since('0036-usage', bigintOrNull),
       monthly_usd: since('0036-usage', textOrNull),
     },

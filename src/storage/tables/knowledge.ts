@@ -22,7 +22,7 @@ export const knowledgeTables = declareAgentTables(
         sequence,
         id: unique(text),
         source_id: partOf('sources'),
-        /** The website page that it is from, as named in `crawl_pages`; empty for a source that is a single document. */
+        /** The chunk's website page, as named in `crawl_pages`; empty for a source of one document. */
         document: withDefault(text, ''),
         content: text,
         /** Page counted from 1; null where the format has none. */
@@ -37,8 +37,8 @@ export const knowledgeTables = declareAgentTables(
       indexes: { source_document_sequence: ['source_id', 'document', 'sequence'] },
     },
     /**
-     * Which chunks of a document are shown, and the progress of those that will replace them. A source has one row without
-     * a document, which says who may write it, and if it is a website, one more for each page.
+     * The shown chunks of a document, and the progress of their replacements. A source has one row without a
+     * document, which names the run that may write it, and a website has one more for each page.
      */
     chunk_generations: {
       sql: hidden,
@@ -50,7 +50,7 @@ export const knowledgeTables = declareAgentTables(
         last_sequence: sequenceReference,
         /** 1 if the document has only chunks that are shown. */
         settled: integer,
-        /** The attempt that has stored all chunks to be shown next; null if there is none. */
+        /** The attempt that stored all chunks to be shown next; null if there is none. */
         draft: textOrNull,
         /** The run that may write the source's chunks: the writes of any other are refused. */
         attempt: lease,

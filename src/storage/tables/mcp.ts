@@ -1,7 +1,7 @@
 import { integerOrNull, partOf, since, text, textOrNull, unique } from '#platform/columns.ts'
 import { declareAgentTables, readable } from './table-set.ts'
 
-/** MCP servers and what they offer. */
+/** MCP servers and their tools. */
 export const mcpTables = declareAgentTables({
   mcp_servers: {
     sql: readable,
@@ -13,7 +13,7 @@ export const mcpTables = declareAgentTables({
       /** The set of its secrets; null without any. */
       secret_set: textOrNull,
       status: text,
-      /** Why the last attempt to reach it failed, as a sentence for a person; null if it did not. */
+      /** The reason of the last attempt's failure, as a sentence for a person; null after a success. */
       error: textOrNull,
       created_at: text,
       updated_at: text,

@@ -1,27 +1,27 @@
 import { text, textOrNull } from '#platform/columns.ts'
 import { declareAgentTables, hidden } from './table-set.ts'
 
-/** Messages that tell a contact what waits for a decision. */
+/** Messages that inform a contact of pending decisions. */
 export const noticeTables = declareAgentTables({
   notices: {
     sql: hidden,
     columns: {
-      /** Of the event. */
+      /** Id of the event. */
       id: text,
       /** `telegram`, `whatsapp` or `email`. */
       channel: text,
-      /** Not a reference, since SQL of the agent may delete contacts, and nothing here. */
+      /** Not a reference: an agent's SQL may delete contacts, and no rows here. */
       contact_id: text,
-      /** JSON object of the ids of what waits; null if there is nothing to be decided by the notice. */
+      /** JSON object of the ids of the pending decision; null if the notice decides nothing. */
       subject: textOrNull,
-      /** As it was sent, without links. */
+      /** The text that was sent, without links. */
       text,
       created_at: text,
       expires_at: text,
       sent_at: textOrNull,
-      /** Why it was not sent. */
+      /** The reason why it was not sent. */
       error: textOrNull,
-      /** The decision that was made by it, in words. */
+      /** The decision that was made with the notice, in words. */
       outcome: textOrNull,
     },
   },

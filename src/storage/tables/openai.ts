@@ -1,7 +1,7 @@
 import { bigint, text } from '#platform/columns.ts'
 import { declareAgentTables, hidden } from './table-set.ts'
 
-/** What the callers of OpenAI's API don't see of their conversations; one must not read that of others by SQL. */
+/** The hidden parts of conversations by OpenAI's API, which no caller may read by SQL. */
 export const openAiTables = declareAgentTables({
   openai_trails: {
     sql: hidden,

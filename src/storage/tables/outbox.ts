@@ -50,7 +50,7 @@ export const outboxTables = declareAgentTables({
   },
 })
 
-/** Separates the jobs that may have ended processes from all others. */
+/** Separates the jobs that might have ended processes from all others. */
 export const outboxSuspects = declareAgentTables<Record<never, Columns>>(
   {},
   {

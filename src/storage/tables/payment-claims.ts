@@ -1,7 +1,7 @@
 import { integer, lease, text, textOrNull } from '#platform/columns.ts'
 import { declarePlatformTables } from './table-set.ts'
 
-/** Payments by x402 that were presented: of the whole service, since agents may share the address that they are paid to. */
+/** Payments by x402 that were presented: of the whole service, because agents can share an address. */
 export const paymentClaimTables = declarePlatformTables({
   x402_claims: {
     columns: {
@@ -19,7 +19,7 @@ export const paymentClaimTables = declarePlatformTables({
       lease_expires_at: lease,
       /** JSON: payment, requirements and, once there is one, the answer of the facilitator. */
       payment: text,
-      /** In the ledger of the agent. */
+      /** Id in the ledger of the agent. */
       transaction_id: textOrNull,
       created_at: text,
     },

@@ -60,7 +60,7 @@ export const paymentTables = declareAgentTables({
       message: text,
       status: text,
       transaction_id: textOrNull,
-      /** Read in the message; null where it is not certain. */
+      /** The amount read from the message; null if uncertain. */
       amount: textOrNull,
       currency: textOrNull,
       from: textOrNull,
@@ -132,7 +132,7 @@ export const earlyChangeTables = declareAgentTables({
   },
 })
 
-/** Apart from the resources, since models of the agent could give away what is sold. */
+/** Separate from the resources, because models of the agent could give away the goods. */
 export const deliveryTables = declareAgentTables({
   x402_deliveries: {
     sql: hidden,

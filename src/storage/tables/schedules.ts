@@ -18,7 +18,7 @@ export const scheduleTables = declareAgentTables({
       callback_data: text,
       overlap: text,
       status: text,
-      /** When its timer is due; a timer for another time does nothing. */
+      /** Time when its timer is due; a timer for another time does nothing. */
       next_run: textOrNull,
       last_run: textOrNull,
       created_at: text,
@@ -31,13 +31,13 @@ export const scheduleTables = declareAgentTables({
     columns: {
       id: text,
       schedule_id: partOf('schedules'),
-      /** Its place in the history; the first of the times that were missed. */
+      /** Time of its place in the history; the first of the missed times. */
       time: text,
-      /** Null where a person started it, and for what was missed: a time that comes again has not been run. */
+      /** Null if a person started it, and for missed times: a time that comes again has not been run. */
       scheduled_for: textOrNull,
-      /** The last of the times that were missed. */
+      /** The last of the missed times. */
       missed_until: textOrNull,
-      /** The times that it stands for. */
+      /** Number of times that the row covers. */
       count: integer,
       /** Null until its callback is started. */
       executed_at: textOrNull,

@@ -12,7 +12,7 @@ export const sourceTables = declareAgentTables({
       status: text,
       /** The failure, as a sentence for a person; null unless `status` is `error`. */
       error: textOrNull,
-      /** JSON array of sentences that name what of its file could not be read; null without any. */
+      /** JSON array of sentences that name unreadable parts of its file; null without any. */
       warnings: since('0039-source-warnings', textOrNull),
       /** 0 to 1. */
       progress: float,
@@ -28,11 +28,11 @@ export const sourceTables = declareAgentTables({
       last_copy: textOrNull,
       created_at: text,
       updated_at: text,
-      /** Since when it has been invisible, while a job removes it; null for all others. */
+      /** Time since which it has been invisible, while a job removes it; null for all others. */
       removed_at: textOrNull,
       /**
-       * The embedding that a job is replacing the chunks' old one with, or, while the source is in error, failed to; null
-       * for all others.
+       * The embedding that a job gives the chunks, or, while the source is in error, failed to give them;
+       * null for all others.
        */
       new_embedding: textOrNull,
     },
@@ -42,7 +42,7 @@ export const sourceTables = declareAgentTables({
   file_parts: {
     sql: hidden,
     columns: {
-      /** Name of the file, as `file_path` of its source. */
+      /** Name of the file: `file_path` of its source. */
       file_id: text,
       /** From 0. */
       number: integer,

@@ -1,5 +1,5 @@
 /**
- * Tables are declared once: their columns, keys and indexes, what an agent's SQL may do with them, and whether they are
+ * Tables are declared once: their columns, keys and indexes, the rights of an agent's SQL, and how they are
  * copied. Also loaded by processes that may read no packages, so this file imports no package but for types.
  */
 import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely'
@@ -24,7 +24,7 @@ export function updatable(...columns: string[]): TableAccess {
   return { kind: 'readable', updatable: columns }
 }
 
-/** How a table is copied when data moves to another database. */
+/** The plan for copying a table to another database. */
 export type TablePlan = CopiedTable | NotCopied
 
 export interface CopiedTable {
@@ -39,7 +39,7 @@ export interface CopiedTable {
 }
 
 interface NotCopied {
-  /** Done instead of copying it. */
+  /** The measure taken instead of copying the table. */
   instead: string
 }
 
@@ -53,15 +53,15 @@ interface AgentTableRules extends PlatformTableRules {
 
 interface Table<Of> {
   columns: Of
-  /** The primary key; `id` unless given. */
+  /** The primary key; defaults to `id`. */
   key?: readonly [NameOf<Of>, ...NameOf<Of>[]]
-  /** The constraint of a key of several columns; the table's name with `_key` unless given. */
+  /** The constraint of a key of several columns; defaults to the table's name with `_key`. */
   keyName?: string
   /** Columns that are unique together, by the constraint's name behind that of the table. */
   together?: Readonly<Record<string, readonly NameOf<Of>[]>>
-  /** By their names behind that of the table. */
+  /** Indexes by their names behind that of the table. */
   indexes?: Readonly<Record<string, readonly NameOf<Of>[] | Index<NameOf<Of>>>>
-  /** Done instead of copying it; it is copied unless given. */
+  /** The measure taken instead of copying the table; defaults to copying it. */
   instead?: string
 }
 
@@ -84,7 +84,7 @@ interface AgentTable<Of> extends Table<Of> {
 interface PlatformTable<Of> extends Table<Of> {
   /** The column with the agent's id; absent for data that belongs to no agent. */
   agent?: NameOf<Of>
-  /** Whether its rows need not outlive a crash. */
+  /** True if its rows need not outlive a crash. */
   isShortLived?: true
 }
 
@@ -93,17 +93,17 @@ type AnyTable = Table<Columns> & Partial<Pick<PlatformTable<Columns>, 'agent' | 
 
 /** Tables that one migration creates. */
 export interface TableSet<Declared, Rules> {
-  /** By table. */
+  /** Columns by table. */
   columns: Declared
-  /** By table; later tables refer to earlier ones only. */
+  /** Rules by table; later tables refer to earlier ones only. */
   rules: Readonly<Record<string, Rules>>
-  /** Creates them in a database that has the tables of all earlier sets. */
+  /** Creates the tables in a database that has those of all earlier sets. */
   create(db: Kysely<unknown>, parts: SchemaParts): Promise<void>
   /** Adds the columns that belong to a later migration. */
   extend(migration: string, db: Kysely<unknown>, parts: SchemaParts): Promise<void>
 }
 
-/** The parts that an engine creates in its own words, behind the tables. */
+/** Parts that each engine creates by statements of its own, after the tables. */
 interface Also<Rules> {
   rules?: Readonly<Record<string, Rules>>
   create(db: Kysely<unknown>, parts: SchemaParts): Promise<void>
@@ -117,7 +117,7 @@ export function declareAgentTables<Declared extends Record<string, Columns>>(
   return tableSet(tables, ({ sql, ...table }) => ({ sql, copy: planOf(table) }), also)
 }
 
-/** For a migration that only adds columns, which name it. */
+/** The set of a migration that only adds columns, which name it. */
 export const columnsOnly = declareAgentTables<Record<never, Columns>>({})
 
 /** Tables of the platform database: data that belongs to no agent, or must stay out of reach of an agent's SQL. */
@@ -184,7 +184,7 @@ async function createTable(db: Kysely<unknown>, parts: SchemaParts, name: string
   await built.execute()
 }
 
-/** The type and the constraints of a column. */
+/** Returns the type and the constraints of a column. */
 function definition(column: Column, parts: SchemaParts, isKey = false) {
   const types = {
     text: parts.textType,

@@ -17,7 +17,7 @@ export const turnTables = declareAgentTables({
     columns: {
       /** Order of arrival. */
       sequence,
-      /** Also of the answer. */
+      /** Id of the turn and of its answer. */
       id: unique(text),
       conversation_id: partOf('conversations'),
       /** Identity of the caller who began it. */
@@ -29,11 +29,11 @@ export const turnTables = declareAgentTables({
       question: text,
       /** Token of the conversation's lock; null until it has begun. */
       lock_token: integerOrNull,
-      /** How often it was begun: what an earlier run writes no longer counts. */
+      /** Number of runs: writes of an earlier run no longer count. */
       run: integer,
-      /** JSON of the state from which it goes on; null until there is one. */
+      /** JSON of the state to continue from; null until there is one. */
       state: textOrNull,
-      /** JSON of what it waits for, or has waited for last; null if it never did. */
+      /** JSON of its current or last wait; null if it never waited. */
       waiting: since('0038-waiting-turns', textOrNull),
       created_at: text,
       started_at: textOrNull,
@@ -43,14 +43,14 @@ export const turnTables = declareAgentTables({
     together: { client_message: ['started_by', 'client_message_id'] },
     indexes: { conversation: ['conversation_id', 'sequence'], ended: ['ended_at'] },
   },
-  /** What their readers are sent, in batches. */
+  /** The events for readers of turns, in batches. */
   turn_events: {
     sql: hidden,
     columns: {
       turn_id: partOf('turns'),
       /** Number of the last event of the batch. */
       last: integer,
-      /** A line of JSON for each. */
+      /** A line of JSON for each event. */
       events: text,
     },
     key: ['turn_id', 'last'],

@@ -1,7 +1,7 @@
 import { integer, integerOrNull, partOf, text, textOrNull } from '#platform/columns.ts'
 import { declareAgentTables, hidden } from './table-set.ts'
 
-/** Addresses that are sent events of the agent. Hidden from SQL, since addresses and answers may hold tokens of others. */
+/** Addresses that get events of the agent. Hidden from SQL: addresses and answers can hold tokens. */
 export const webhookTables = declareAgentTables({
   webhooks: {
     sql: hidden,
@@ -10,9 +10,9 @@ export const webhookTables = declareAgentTables({
       url: text,
       /** JSON list of names, or of `*`. */
       events: text,
-      /** Why it gets nothing; null while it is enabled. */
+      /** The reason why it gets no events; null while it is enabled. */
       disabled_reason: textOrNull,
-      /** Since when nothing but failures came back; null after a success. */
+      /** Time since which all deliveries have failed; null after a success. */
       failing_since: textOrNull,
       /** The set of its signing secrets. */
       secret_set: textOrNull,
@@ -26,7 +26,7 @@ export const webhookTables = declareAgentTables({
       id: text,
       webhook_id: partOf('webhooks'),
       event: text,
-      /** As it is sent each time. */
+      /** The body of each attempt. */
       body: text,
       status: text,
       attempts: integer,

@@ -21,15 +21,15 @@ export const workflowTables = declareAgentTables({
       keep: text,
       created_at: text,
       updated_at: text,
-      /** JSON: how it is offered to models; null if it is not. */
+      /** JSON: its form as a tool for models; null if it is none. */
       tool: textOrNull,
-      /** Of its nodes and edges. */
+      /** Version of its nodes and edges. */
       version: integer,
       concurrency: integer,
       id: text,
       /** SHA-256 of the token of its secret address; null without one. */
       hook_hash: unique(textOrNull),
-      /** Whether executions that wait take places. */
+      /** 1 if waiting executions count for `concurrency`. */
       concurrency_counts_waiting: since('0023-readable-runs', withDefault(integer, 1)),
     },
   },
@@ -54,7 +54,7 @@ export const workflowTables = declareAgentTables({
       status: text,
       /** JSON: the cause that started it. */
       cause: text,
-      /** JSON, as `output` and `options`. */
+      /** JSON, like `output` and `options`. */
       input: text,
       options: text,
       created_at: text,
@@ -65,13 +65,13 @@ export const workflowTables = declareAgentTables({
       started_at: textOrNull,
       completed_at: textOrNull,
       version: integer,
-      /** Counts up with each process that takes it over; results of an older attempt are not recorded. */
+      /** Incremented by each process that takes it over; results of an older attempt are not recorded. */
       attempt: integer,
-      /** Of executions that caused one another. */
+      /** Depth in a chain of executions that caused one another. */
       depth: integer,
       id: text,
       idempotency_key: unique(textOrNull),
-      /** `approval` or `time`, and until when: the wait whose event was emitted last. */
+      /** `approval` or `time`, and the end: the wait whose event was emitted last. */
       last_wait: since('0023-readable-runs', textOrNull),
     },
     indexes: {
@@ -88,14 +88,14 @@ export const workflowTables = declareAgentTables({
       path: text,
       status: text,
       started_at: text,
-      /** Of the edges that it left by; null for all but those of errors. */
+      /** Handle of the edges that it left by; null for all but edges of errors. */
       handle: textOrNull,
       /** JSON. */
       output: textOrNull,
       error: textOrNull,
       /** JSON list; null without any. */
       warnings: textOrNull,
-      /** When a node that waits goes on. */
+      /** Time when a waiting node continues. */
       due_at: textOrNull,
       attempts: integer,
       duration_ms: integer,

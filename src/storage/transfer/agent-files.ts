@@ -6,7 +6,7 @@ import { fileParts } from '../files/database.ts'
 
 /** The uploads of an agent, read in parts however large they are. */
 export interface AgentFiles {
-  /** Undefined where there is no such file. */
+  /** Returns undefined if there is no such file. */
   read(name: string): Promise<AsyncIterable<Uint8Array> | undefined>
   write(name: string, content: Readable): Promise<void>
 }

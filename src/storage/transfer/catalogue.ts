@@ -1,24 +1,21 @@
 import type { QueryExecutorProvider } from 'kysely'
 import type { StoredVector, VectorSpace } from '../search/search-engine.ts'
 
-/**
- * The facts about an engine's databases beyond their rows that copying needs; each function is about the database that it
- * is given.
- */
+/** The facts about an engine's databases that copying needs beyond their rows. */
 export interface Catalogue {
-  /** All tables except those that the engine keeps for itself. */
+  /** Lists all tables except those that the engine keeps for itself. */
   tables(db: QueryExecutorProvider): Promise<string[]>
   columns(db: QueryExecutorProvider, table: string): Promise<string[]>
-  /** The greatest number that this column has ever given to a row, 0 if none. */
+  /** Returns the greatest number that this column has ever given to a row, 0 if none. */
   lastNumber(db: QueryExecutorProvider, table: string, column: string): Promise<number>
   /** Makes the column continue above this number. */
   setLastNumber(db: QueryExecutorProvider, table: string, column: string, last: number): Promise<void>
-  /** Whether texts may hold the character U+0000. */
+  /** True if texts can hold the character U+0000. */
   storesNul: boolean
 
   vectorTables(db: QueryExecutorProvider): Promise<VectorTable[]>
   createVectorTable(db: QueryExecutorProvider, table: VectorTable): Promise<void>
-  /** The vectors of those of these chunks that have one in this table, in the order of the chunks. */
+  /** Reads the existing vectors of these chunks in this table, in the order of the chunks. */
   readVectors(
     db: QueryExecutorProvider,
     table: VectorTable,

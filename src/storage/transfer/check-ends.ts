@@ -7,7 +7,7 @@ import { readTransfer } from './marker.ts'
 import type { StorageEnd } from './storage-end.ts'
 import { platformPlans } from './table-plans.ts'
 
-/** The agents to copy, ordered by id. */
+/** Lists the agents to copy, ordered by id. */
 export async function agentsToCopy(source: StorageEnd, agent: string | null): Promise<string[]> {
   const unfinished = await readTransfer(source.platform)
   if (unfinished !== undefined)
@@ -21,7 +21,7 @@ export async function agentsToCopy(source: StorageEnd, agent: string | null): Pr
   return [agent]
 }
 
-/** The target is empty, or holds what an attempt at the same transfer has left. */
+/** Throws unless the target is empty or holds the rest of an attempt at the same transfer. */
 export async function requireFreeTarget(
   { from, agent }: Transfer,
   source: StorageEnd,
@@ -70,7 +70,7 @@ async function requireNoSuchAgent(agent: string, source: StorageEnd, target: Sto
     throw new Error(`${target.name} holds a database of an agent ${agent} that it does not know. Remove it.`)
 }
 
-/** Credentials are copied sealed: only the service that has their key can open them. */
+/** Throws if the keys differ: credentials are copied sealed, and only their own key opens them. */
 async function requireSameKey(source: StorageEnd, target: StorageEnd): Promise<void> {
   const [theirs, ours] = await Promise.all([source, target].map(end => readKeyCheck(end.platform)))
   if (theirs === undefined || ours === undefined || keyIdOf(theirs) === keyIdOf(ours)) return

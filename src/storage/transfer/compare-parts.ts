@@ -1,6 +1,6 @@
 import type { Part } from './digest.ts'
 
-/** @throws Error that names each part whose copy differs from what was read from the source. */
+/** @throws Error that names each part whose copy differs from the source. */
 export function requireSameParts(source: readonly Part[], copy: readonly Part[]): void {
   const copies = new Map(copy.map(part => [part.name, part]))
   const names = new Set(source.map(({ name }) => name))
@@ -21,7 +21,7 @@ function difference(part: Part, copies: ReadonlyMap<string, Part>): string {
   return `table ${part.name} has ${inWords(part)} in the source and ${copy ? inWords(copy) : 'is missing'} in the copy`
 }
 
-/** For a person comparing two of them. */
+/** Describes a part to a person who compares two of them. */
 export function inWords({ rows, sha256 }: Part): string {
   return `${rows} rows, SHA-256 ${sha256}`
 }

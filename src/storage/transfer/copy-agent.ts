@@ -20,7 +20,7 @@ import { agentPlans, copiedTables, requirePlans } from './table-plans.ts'
 interface Dependencies {
   source: StorageEnd
   target: StorageEnd
-  /** Of the target. */
+  /** The wake-ups of the target. */
   wakeUps: ByLane<Pick<WakeUps, 'pull'>>
   searchableText: SearchableText
   progress: Progress
@@ -29,8 +29,8 @@ interface Dependencies {
 const tables = copiedTables(agentPlans)
 
 /**
- * Recreates the agent's database in the target and fills it. Returns a summary of what was read; it is not verified
- * here that the copy is correct.
+ * Recreates the agent's database in the target and fills it. Returns a summary of the source, and does not
+ * verify the copy.
  */
 export async function copyAgent(agentId: string, needs: Dependencies): Promise<Part[]> {
   const { source, target, wakeUps, searchableText, progress } = needs
@@ -53,7 +53,7 @@ export async function copyAgent(agentId: string, needs: Dependencies): Promise<P
 }
 
 /**
- * Reads back what `copyAgent` has written.
+ * Reads the copy that `copyAgent` has written.
  * @throws Error when the full-text index is not complete.
  */
 export async function readCopiedAgent(agentId: string, { target }: Dependencies): Promise<Part[]> {
@@ -70,7 +70,7 @@ export async function readCopiedAgent(agentId: string, { target }: Dependencies)
 
 interface AgentPlace extends Pick<StorageEnd, 'catalogue' | 'search'> {
   agent: OpenAgent
-  /** The same database. */
+  /** The same database, without types. */
   db: AnyDatabase
   files: AgentFiles
 }

@@ -19,9 +19,9 @@ export async function copyFiles(source: Place, target: Pick<Place, 'files'>): Pr
 }
 
 /**
- * Reads the files of all sources and messages and returns their digest. `onFile` gets the content of each and has to read all of it.
- * A file that is missing, or stored elsewhere, is so on both sides and counts as missing; so does an empty one, since
- * databases store no part of it.
+ * Reads the files of all sources and messages and returns their digest. `onFile` has to read the whole
+ * content of each. A file that is missing, or stored elsewhere, is so on both sides and counts as missing; so
+ * does an empty one, because databases store no part of it.
  */
 export async function readFiles(
   { db, files }: Place,
@@ -44,7 +44,7 @@ export async function readFiles(
   return { ...digest.part(), missing }
 }
 
-/** Of the files of sources, then those of messages. */
+/** Yields the names of the files of sources, then those of messages. */
 async function* readNames(db: AnyDatabase): AsyncGenerator<unknown[]> {
   for (const [table, column] of [
     ['sources', 'file_path'],

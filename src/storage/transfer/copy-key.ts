@@ -27,7 +27,7 @@ export async function copyKey(source: StorageEnd, target: StorageEnd): Promise<s
   return `The encryption key was copied to ${to}.`
 }
 
-/** Data that was never opened with a key accepts any. */
+/** Returns true also for data that was never opened with a key, which accepts any. */
 async function isKeyOf({ platform }: StorageEnd, keyFile: string): Promise<boolean> {
   const sealed = await readKeyCheck(platform)
   if (sealed === undefined) return true

@@ -12,7 +12,7 @@ import { copiedTables, platformPlans, requirePlans } from './table-plans.ts'
 interface Dependencies {
   source: StorageEnd
   target: StorageEnd
-  /** Null for all agents, and data that belongs to none. */
+  /** The agent to copy; null for all agents, and data that belongs to none. */
   agent: string | null
   progress: Progress
 }
@@ -23,7 +23,7 @@ interface Selected {
   where: RawBuilder<unknown> | undefined
 }
 
-/** Copies all rows; those left by an earlier attempt are removed first. */
+/** Copies all rows, after it has removed those that an earlier attempt left. */
 export async function copyPlatform({ source, target, agent, progress }: Dependencies): Promise<Part[]> {
   const [from, to] = [placeOf(source), placeOf(target)]
   for (const { db, catalogue } of [from, to]) requirePlans(await catalogue.tables(db), platformPlans)

@@ -8,7 +8,7 @@ import { createDigest } from './digest.ts'
 import { readPages } from './pages.ts'
 import type { AnyDatabase } from './storage-end.ts'
 
-/** A table of one database, and which of its rows are selected. */
+/** A table of one database, with a selection of its rows. */
 export interface TableRows {
   db: AnyDatabase
   catalogue: Catalogue
@@ -17,12 +17,12 @@ export interface TableRows {
   where?: RawBuilder<unknown> | undefined
 }
 
-/** How rows of a source are changed in the copy. */
+/** Changes a row of the source for the copy. */
 export type Change = (row: Row) => Row
 
 /**
- * Removes the leases of processes, which know nothing of the copy, and characters that the target cannot store. Turns that wait are
- * held by no process, and wait in the copy, too.
+ * Removes the leases of processes, which know nothing of the copy, and characters that the target cannot
+ * store. Waiting turns, which no process holds, wait in the copy, too.
  */
 function changeFor(plan: CopiedTable, target: Pick<Catalogue, 'storesNul'>): Change {
   const released = Object.fromEntries((plan.released ?? []).map(column => [column, null]))
@@ -58,8 +58,8 @@ export async function readRows(
 }
 
 /**
- * Writes the changed rows, and makes the table's numbering continue as in the source; `onRows` gets how many were
- * written.
+ * Writes the changed rows, and makes the table's numbering continue as in the source; `onRows` gets their
+ * number.
  */
 export async function copyRows(
   source: TableRows,

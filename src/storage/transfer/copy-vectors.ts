@@ -12,7 +12,7 @@ interface Place {
   catalogue: Catalogue
 }
 
-/** Vectors that are held in memory at a time: few enough that their values take no more than some megabytes. */
+/** Max values of vectors in memory at a time, which take no more than some megabytes. */
 const valuesAtOnce = 1024 * 1024
 
 export async function copyVectors(
@@ -46,7 +46,7 @@ export async function readVectors(
   return digest.part()
 }
 
-/** Without the sign of zero, which is lost on engines that write vectors as text. */
+/** Returns the bytes without the sign of zero, which is lost on engines that write vectors as text. */
 function bytesOf(vector: Vector): Uint8Array {
   if (vector instanceof Uint8Array) return vector
   return new Uint8Array(vector.map(value => value + 0).buffer)

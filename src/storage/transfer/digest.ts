@@ -12,7 +12,7 @@ export interface Part {
 
 export type Row = Record<string, unknown>
 
-/** Hashes the rows of a part, which have to be given in the order of their keys. */
+/** Hashes the rows of a part, which must come in the order of their keys. */
 export function createDigest(name: string) {
   const hash = createHash('sha256')
   let rows = 0
@@ -21,7 +21,7 @@ export function createDigest(name: string) {
       rows += 1
       hash.update(`${canonical(row)}\n`)
     },
-    /** Content of the part that is not a row. */
+    /** Adds content of the part that is not a row. */
     note(fact: Row) {
       hash.update(`${canonical(fact)}\n`)
     },
@@ -29,7 +29,7 @@ export function createDigest(name: string) {
   }
 }
 
-/** The same text for columns in any order, and for either class of bytes. */
+/** Returns the same text for columns in any order, and for either class of bytes. */
 function canonical(row: Row): string {
   const columns = Object.keys(row).sort()
   return JSON.stringify(columns.map(column => [column, plain(row[column])]))

@@ -19,8 +19,8 @@ const transferFact = 'transfer'
 export const isOwnFact = sql`name <> ${transferFact}`
 
 /**
- * To be called before a service uses the data.
- * @throws AppError `INTERNAL_ERROR` with a sentence for the operator while a transfer into it is not complete.
+ * Throws AppError `INTERNAL_ERROR` with a sentence for the operator while a transfer into the data is not
+ * complete. Call it before a service uses the data.
  */
 export async function requireCompleteTransfer(platform: Platform): Promise<void> {
   const transfer = await readTransfer(platform)
@@ -52,7 +52,7 @@ export async function beginTransfer(platform: Platform, { from, agent }: Transfe
     .execute()
 }
 
-/** From now on the data may be used. */
+/** Ends the transfer: from now on services may use the data. */
 export async function endTransfer(platform: Platform): Promise<void> {
   await platform.deleteFrom('platform_facts').where('name', '=', transferFact).execute()
 }

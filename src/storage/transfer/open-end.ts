@@ -4,7 +4,7 @@ import type { StorageEnd } from './storage-end.ts'
 
 export type Address = { kind: 'directory'; path: string } | { kind: 'database'; url: string }
 
-/** Undefined for anything but a folder or the address of a database. */
+/** Returns undefined for anything but a folder or the address of a database. */
 export function parseAddress(text: string): Address | undefined {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text))
     return text === '' ? undefined : { kind: 'directory', path: text }
@@ -18,7 +18,7 @@ interface Ends {
 }
 
 /**
- * Opens source and target, of which the source must exist, and closes them after the work.
+ * Opens the source, which must exist, and the target, and closes them after the work.
  * @throws Error with a sentence for the operator.
  */
 export async function withEnds(

@@ -12,11 +12,11 @@ interface Selection {
   columns: readonly string[]
   /** The rows are sorted by these columns. */
   key: readonly [string, ...string[]]
-  /** Only rows that meet this condition. */
+  /** The condition of the rows; defaults to all. */
   where?: RawBuilder<unknown> | undefined
 }
 
-/** All rows, in pages that are read on demand. */
+/** Yields all rows in pages that are read on demand. */
 export async function* readPages(db: AnyDatabase, selection: Selection): AsyncGenerator<Row[]> {
   const { table, columns, key } = selection
   let after: Row | undefined
@@ -32,7 +32,7 @@ export async function* readPages(db: AnyDatabase, selection: Selection): AsyncGe
   }
 }
 
-/** The key of the last row of the next page: the first one at which enough rows or enough text have been read. */
+/** Returns the last key of the next page, at which enough rows or enough text have been read. */
 async function lastOfPage(
   db: AnyDatabase,
   selection: Selection,

@@ -5,7 +5,7 @@ import type { SearchEngine } from '../search/search-engine.ts'
 import { readPages } from './pages.ts'
 import type { AnyDatabase } from './storage-end.ts'
 
-/** The full-text index's content of a chunk. */
+/** Returns the full-text index's content of a chunk. */
 export type SearchableText = (chunk: { content: string; section: string | null }) => string
 
 type Search = Pick<SearchEngine, 'writeFullText' | 'countTerms'>

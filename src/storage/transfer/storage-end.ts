@@ -10,21 +10,21 @@ import type { Row } from './digest.ts'
 /** A database whose tables are known only by name. */
 export type AnyDatabase = Kysely<Record<string, Row>>
 
-/** Where data is copied from or to. */
+/** The source or the target of a copy. */
 export interface StorageEnd {
-  /** Address or folder, without a password, so that it may be shown. */
+  /** Address or folder, without a password, so that it can be shown. */
   name: string
   engine: Pick<StorageEngine, 'schema' | 'openAgent' | 'removeAgent'>
   catalogue: Catalogue
   search: Pick<SearchEngine, 'writeFullText' | 'countTerms'>
   /** Migrated to the newest schema. */
   platform: Kysely<PlatformTables>
-  /** The agents whose databases exist, whether or not the platform knows them. */
+  /** Lists the agents whose databases exist, including those that the platform does not know. */
   storedAgents(): Promise<string[]>
   /** File of the generated encryption key; undefined if it is not part of the data. */
   keyFile: string | undefined
   openWakeUps(): Promise<ByLane<Pick<WakeUps, 'pull' | 'stop'>>>
-  /** @throws Error if a service may have used this data since it was opened. */
+  /** @throws Error if a service might have used this data since it was opened. */
   requireUntouched(): Promise<void>
   /** The variables of a service that uses this data. */
   startWith: string

@@ -1,4 +1,4 @@
-/** How each table is copied when data moves to another database, in the order of copying, which respects foreign keys. */
+/** The plans for copying tables to another database, in an order that respects foreign keys. */
 import type { CopiedTable, TablePlan } from '../tables/table-set.ts'
 import { agentRules, platformRules } from '../tables.ts'
 
@@ -9,10 +9,10 @@ function plansOf(rules: Record<string, { copy: TablePlan }>): Record<string, Tab
   return Object.fromEntries(Object.entries(rules).map(([table, { copy }]) => [table, copy]))
 }
 
-/** Written by the migrations themselves, which have run on both sides. */
+/** The migrations themselves write these tables, and have run on both sides. */
 const migrationTables = ['kysely_migration', 'kysely_migration_lock']
 
-/** The tables that are to be copied, in order. */
+/** Returns the tables to copy, in order. */
 export function copiedTables(plans: Record<string, TablePlan>): [table: string, plan: CopiedTable][] {
   return Object.entries(plans).flatMap(([table, plan]) =>
     'instead' in plan ? [] : [[table, plan] as [string, CopiedTable]],

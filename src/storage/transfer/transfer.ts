@@ -22,12 +22,12 @@ interface Dependencies {
   progress: Progress
 }
 
-/** Maximum number of missing uploads that are named per agent; of agents with files in a bucket, all are missing. */
+/** Max missing uploads that are named per agent; of agents with files in a bucket, all are missing. */
 const namedFiles = 10
 
 /**
- * Copies data to an empty target, and reads the copy back. It can be repeated after it has failed or died, and then begins
- * anew.
+ * Copies data to an empty target, and reads the copy back. After a failure or death it can be repeated, and
+ * then starts over.
  * @throws Error with a sentence for the operator.
  */
 export async function transfer(needs: Dependencies): Promise<void> {
@@ -56,7 +56,7 @@ export async function transfer(needs: Dependencies): Promise<void> {
   requireSameParts(parts, await readPlatform(target, agent))
   sayParts(parts, progress)
 
-  // Anything that a service has changed meanwhile would be missing.
+  // The copy would lack any change that a service has made meanwhile.
   await source.requireUntouched()
   await target.requireUntouched()
   await copyKeyCheck(source.platform, target.platform)
@@ -66,7 +66,7 @@ export async function transfer(needs: Dependencies): Promise<void> {
   progress.say(`Complete. ${target.startWith} ${aboutKey}`)
 }
 
-/** Reports how many uploads were not there to be copied. */
+/** Copies an agent, and returns the number of missing uploads. */
 async function transferAgent(
   id: string,
   needs: Dependencies & { wakeUps: ByLane<Pick<WakeUps, 'pull'>> },
@@ -77,7 +77,7 @@ async function transferAgent(
   return sayMissing(parts, needs.progress)
 }
 
-/** Agents that an earlier attempt has copied and that have been deleted since. */
+/** Removes agents that an earlier attempt copied and that were deleted later. */
 async function removeVanished(agents: readonly string[], target: StorageEnd): Promise<void> {
   for (const id of await target.storedAgents()) if (!agents.includes(id)) await target.engine.removeAgent(id)
 }
@@ -86,7 +86,7 @@ function sayParts(parts: readonly Part[], { say }: Progress): void {
   for (const part of parts) say(`  ${part.name}: ${inWords(part)}, the same in the copy`)
 }
 
-/** They are missing on both sides, so the digests do not reveal it. */
+/** Reports missing uploads: the digests do not reveal files that are missing on both sides. */
 function sayMissing(parts: readonly Part[], { say }: Progress): number {
   const missing = parts.flatMap(part => part.missing ?? [])
   const named = missing.slice(0, namedFiles).join(', ')

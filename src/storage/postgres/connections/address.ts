@@ -1,4 +1,4 @@
-/** Where an agent's database is, as one string that can be passed to a worker thread: the server's address and the schema. */
+/** An agent's database as one string for worker threads: the server's address and the schema. */
 const schemaParameter = 'agentstead_schema'
 
 export function agentAddress(url: string, schema: string): string {

@@ -7,7 +7,7 @@ import { isConflict, isDiskFull, isUnanswered } from './errors.ts'
 import { PatientPool } from './patient-pool.ts'
 import { withReadAhead } from './read-ahead.ts'
 
-/** In milliseconds. */
+/** Time limits and a delay (ms). */
 const connectTimeout = 10_000
 const statementTimeout = 30_000
 const idleTransactionTimeout = 30_000
@@ -25,8 +25,8 @@ const types = {
 } as NonNullable<PoolConfig['types']>
 
 /**
- * Connections to one server, made on demand, of which `min` stay open without use; `onError` gets those that break
- * while idle.
+ * Creates connections to one server on demand, of which `min` stay open without use; `onError` gets the
+ * errors of idle ones.
  */
 export function createPool(
   url: string,
@@ -47,7 +47,7 @@ export function createPool(
     query_timeout: answerTimeout,
     idle_in_transaction_session_timeout: idleTransactionTimeout,
   })
-  // Without the connection attached to it, which does not belong in a log.
+  // The original error has the connection attached, which does not belong in a log.
   pool.on('error', ({ message }) => onError(new Error(message)))
   // The pool reports only idle connections; a connection in use reports its failure through the next statement. Without a
   // listener, the error would end the process.
@@ -62,9 +62,9 @@ interface SchemaClient extends PostgresPoolClient {
 const clients = new WeakMap<PoolClient, SchemaClient>()
 
 interface SchemaOptions {
-  /** Whether the server caches the plans of repeated statements: for statements that name everything they read. */
+  /** True if the server caches the plans of repeated statements, which must name everything they read. */
   keepsPlans?: boolean
-  /** Whether successive read-only transactions send much the same statements. */
+  /** True if successive read-only transactions send much the same statements. */
   readsAhead?: boolean
 }
 
@@ -91,19 +91,19 @@ export function schemaPool(pool: Pool, schema: string, options: SchemaOptions = 
   }
 }
 
-/** Statements of a connection, as long as it is open. */
+/** Max statements of an open connection whose plans are cached. */
 const maxPlans = 100
 
 /**
- * The server remembers for a connection, as long as it is open, each table that it has used: some 800 KB for all tables of an
- * agent.
+ * Max changes of the schema. A server remembers each table that an open connection has used: some 800 KB for
+ * all tables of an agent.
  */
 const maxChanges = 100
 
 /**
- * A plan that is kept may have been made for a table of a few rows, or one without statistics. If it reads the whole
- * table, it still does so when there are a hundred thousand. The server takes a forbidden scan where it has no other way
- * for an expensive one, which it would then compile: that takes longer than any search.
+ * A cached plan might have been made for a table with few rows, or without statistics. If it reads the whole
+ * table, it still does so at a hundred thousand rows. Where no other way exists, the server takes a forbidden
+ * scan, considers it expensive and would compile it, which takes longer than any search.
  */
 const forKeptPlans = ", set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)"
 

@@ -3,12 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { AppError } from '#platform/errors.ts'
 
-/** Chosen at random. */
+/** The number of the lock, chosen at random. */
 const lockNumber = '7263410985512463'
 
-/** In milliseconds. */
+/** The time limit of connecting (ms). */
 const connectTimeout = 10_000
-/** How long to wait for the end of a process that has just died. */
+/** Max wait for the end of a process that has just died, with its pauses. */
 const timeout = 5_000
 const pause = 200
 
@@ -19,8 +19,8 @@ interface HeldData extends AsyncDisposable {
 }
 
 /**
- * Takes the shared lock until the connection ends: others may share the data, but none may have it exclusively.
- * @throws AppError `INTERNAL_ERROR` with a sentence for the operator while another process has it exclusively.
+ * Takes the shared lock until the connection ends: others can share the data, but not have it exclusively.
+ * @throws AppError `INTERNAL_ERROR` with a sentence while another process has it exclusively.
  */
 export async function shareData(client: pg.Client): Promise<void> {
   if (await isTaken(client, 'pg_try_advisory_lock_shared')) return
@@ -31,7 +31,7 @@ export async function shareData(client: pg.Client): Promise<void> {
   )
 }
 
-/** The same, on a connection of its own. */
+/** Takes the shared lock on a connection of its own. */
 export async function connectToShare(url: string): Promise<AsyncDisposable> {
   const { client, ...connection } = await connect(url)
   try {
@@ -45,7 +45,7 @@ export async function connectToShare(url: string): Promise<AsyncDisposable> {
 
 /**
  * Takes the exclusive lock, on a connection of its own.
- * @param name of the database, for people.
+ * @param name the database's name for people.
  * @throws Error with a sentence for the operator while others use it.
  */
 export async function claimData(url: string, name: string): Promise<HeldData> {
@@ -80,7 +80,7 @@ async function connect(url: string) {
     keepAlive: true,
     connectionTimeoutMillis: connectTimeout,
   })
-  // The next statement reports it.
+  // The next statement reports the error.
   client.on('error', () => {})
   await client.connect()
   return { client, [Symbol.asyncDispose]: () => client.end() }

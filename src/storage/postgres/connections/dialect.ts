@@ -12,8 +12,8 @@ import { PostgresAdapter, PostgresDriver, PostgresQueryCompiler, sql } from 'kys
 import { DEFAULT_MIGRATION_LOCK_TABLE, DEFAULT_MIGRATION_TABLE } from 'kysely/migration'
 
 /**
- * Schemas are migrated side by side: with Kysely's own lock, which is one for the whole database, all agents that are opened
- * while a large one is migrated would wait for it, each on a connection that others then lack.
+ * Locks one schema for a migration: with Kysely's own lock, one for the whole database, all agents opened
+ * during a large migration would wait, each on a connection that others then lack.
  */
 class SchemaAdapter extends PostgresAdapter {
   override async acquireMigrationLock(db: QueryExecutorProvider): Promise<void> {
@@ -49,8 +49,8 @@ class ConsistentDriver extends PostgresDriver {
 }
 
 /**
- * Only the tables that the migrator looks for: Kysely's own introspection would read those of all agents each time one is
- * opened.
+ * Lists only the tables that the migrator needs: Kysely's own introspection would read the tables of all
+ * agents each time one is opened.
  */
 function schemaIntrospector(db: QueryExecutorProvider): DatabaseIntrospector {
   async function getTables(): Promise<TableMetadata[]> {

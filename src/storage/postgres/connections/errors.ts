@@ -8,12 +8,12 @@ const forbiddenCode = '42501'
 const crowdedCode = '53300'
 const diskFullCode = '53100'
 
-/** Serialisation failure, deadlock, or a concurrent change of the server's catalogues: the transaction was rolled back. */
+/** Returns true after a serialisation failure, deadlock or catalogue conflict, which roll back. */
 export function isConflict(error: unknown): boolean {
   return conflictCodes.has(codeOf(error)) || isCatalogueConflict(error)
 }
 
-/** Such as dropping a table on which another transaction has just granted a privilege. It has no code of its own. */
+/** For instance, a table is dropped on which another transaction granted a privilege. It has no code. */
 function isCatalogueConflict(error: unknown): boolean {
   return (
     codeOf(error) === 'XX000' &&
@@ -22,27 +22,27 @@ function isCatalogueConflict(error: unknown): boolean {
   )
 }
 
-/** The object to be created already exists, for instance because another process creates it at the same time. */
+/** Returns true if the object already exists, for instance if another process creates it just now. */
 export function isDuplicate(error: unknown): boolean {
   return duplicateCodes.has(codeOf(error))
 }
 
-/** The user of this connection lacks the privilege. */
+/** Returns true if the user of this connection lacks the privilege. */
 export function isForbidden(error: unknown): boolean {
   return codeOf(error) === forbiddenCode
 }
 
-/** The server has no place for another connection. */
+/** Returns true if the server accepts no further connection. */
 export function isCrowded(error: unknown): boolean {
   return codeOf(error) === crowdedCode
 }
 
-/** The disk of the server. */
+/** Returns true if the disk of the server is full. */
 export function isDiskFull(error: unknown): boolean {
   return codeOf(error) === diskFullCode
 }
 
-/** The client gave up waiting for an answer. */
+/** Returns true if the client gave up waiting for an answer. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout'
 }

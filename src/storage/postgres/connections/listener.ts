@@ -18,21 +18,21 @@ export interface Listener {
   close(): Promise<void>
 }
 
-/** In milliseconds. */
+/** A pause, an interval and a time limit (ms). */
 const pauseBeforeReconnecting = 1_000
 const heartbeatInterval = 10_000
 const answerTimeout = 5_000
 
 interface Shared extends Options {
   subscriptions: Set<Subscription>
-  /** While it listens. */
+  /** The connection, while it listens. */
   client?: pg.Client | undefined
 }
 
 /**
- * Listens to channels on one connection, which is there while anything listens, and is replaced whenever it breaks. A first
- * failure is not reported as an error, since listeners have to cope with gaps anyway. While it listens, no other process can
- * have the data exclusively.
+ * Listens to channels on one connection, which is open while there are subscriptions, and replaced whenever
+ * it breaks. A first failure is not reported as an error, because listeners have to cope with gaps anyway.
+ * While it listens, no other process can have the data exclusively.
  */
 export function createListener(options: Options) {
   const shared: Shared = { ...options, subscriptions: new Set() }
@@ -78,7 +78,7 @@ async function keepListening(options: Shared, signal: AbortSignal, onTried: () =
   }
 }
 
-/** Ends when the connection does. */
+/** Listens until the connection ends. */
 async function listenOnce(options: Shared, signal: AbortSignal, onListening: () => void): Promise<void> {
   const client = new pg.Client({
     connectionString: options.url,
@@ -88,7 +88,7 @@ async function listenOnce(options: Shared, signal: AbortSignal, onListening: () 
     query_timeout: answerTimeout,
   })
   const broken = Promise.withResolvers<never>()
-  // There may be no waiter yet.
+  // Prevents an unhandled rejection before anything waits for this promise.
   broken.promise.catch(() => {})
   client.on('error', broken.reject)
   client.on('end', () => broken.reject(new Error('the server has ended the connection')))

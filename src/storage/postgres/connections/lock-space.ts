@@ -5,8 +5,8 @@ import { sql } from 'kysely'
 const firstOwnObject = 16_384
 
 /**
- * The operator's setting with which `pg_dump`, which locks all tables at once, does not end with "out of shared memory";
- * undefined while there is room.
+ * Returns the setting that the operator needs so that `pg_dump`, which locks all tables at once, does not
+ * fail with "out of shared memory"; undefined while there is room.
  */
 export async function shortageOfLocks(db: QueryExecutorProvider): Promise<string | undefined> {
   const { rows } = await sql<{ tables: number; locks: number; slots: number }>`

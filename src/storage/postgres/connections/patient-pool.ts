@@ -5,17 +5,17 @@ import { isCrowded } from './errors.ts'
 
 type OnConnected = Parameters<pg.Pool['connect']>[0]
 
-/** Milliseconds after which the pool tries again to get more connections than there are. */
+/** Time after which the pool tries again to open more connections (ms). */
 const retryMs = 1_000
 
 /**
- * A pool that makes do with the connections that it has while the server has no place for others: users wait
- * for one of these, or, if there are none, for a place.
+ * A pool that shares its open connections while the server accepts no others: users wait for one of these,
+ * or, if there are none, until the server accepts one.
  */
 export class PatientPool extends pg.Pool {
   readonly #max: number
   readonly #timeout: number
-  /** Those that the server has let in, in use or not. */
+  /** Number of connections that the server has accepted, in use or not. */
   #held = 0
   #growing: NodeJS.Timeout | undefined
 
@@ -54,7 +54,7 @@ export class PatientPool extends pg.Pool {
     }
   }
 
-  /** Full as it is, the pool opens no connection, and hands on what is returned, first come, first served. */
+  /** Limits the pool to its open connections: it hands on returned ones, first come, first served. */
   #shrink(): void {
     this.options.max = this.#held
     this.#growing ??= setTimeout(() => {

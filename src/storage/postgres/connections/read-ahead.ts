@@ -5,15 +5,15 @@
  */
 type Query<Result> = (text: string, parameters: unknown[]) => Promise<Result>
 
-/** Statements that are sent along with the start. */
+/** Max statements sent along with the start. */
 const maxAhead = 3
-/** Milliseconds that a finished transaction waits for the next one to send its end along. */
+/** Max time that the end of a transaction waits for the next one, to be sent along (ms). */
 const maxOver = 2
 
-/** Statements whose plans a connection keeps. */
+/** Max statements whose plans a connection keeps. */
 const maxPlanned = 100
 
-/** Names statements that the server prepares once, since planning them takes as long as running them. */
+/** Names statements that the server prepares once, because planning them takes as long as running them. */
 function createPlans() {
   const names = new Map<string, string>()
   let count = 0
@@ -30,7 +30,7 @@ function createPlans() {
     return {
       preparing: added.map(([text, name]) => `prepare ${name} as ${text}`),
       executing: texts.map(text => (all.has(text) ? `execute ${all.get(text)}` : text)),
-      /** Called when the server has prepared them. */
+      /** Called when the server has prepared the new statements. */
       keep() {
         for (const [text, name] of added) names.set(text, name)
       },
@@ -43,7 +43,7 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
   /** The expected first statements of a transaction: those without parameters. */
   let expected: readonly string[] = []
   let known = new Map<string, Result>()
-  /** The statements of this one so far, while it may still be sent ahead. */
+  /** The first statements of this transaction so far; undefined once they are complete. */
   let sent: string[] | undefined
   let reading: Result | undefined
   let over: NodeJS.Timeout | undefined
@@ -69,13 +69,13 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
       )
       // Any other statement on a lost connection would take just as long to fail.
       if (expected.length === 0 || !isOver) throw error
-      // The last one belonged to another agent, whose tables may differ.
+      // The last transaction belonged to another agent, whose tables can differ.
       expected = []
       return await begin(text)
     }
   }
 
-  /** Whether the end of a finished transaction has not been sent to the server yet; the caller has to send it. */
+  /** Returns true if the end of a finished transaction is still unsent; the caller has to send it. */
   function claim(): boolean {
     const isOver = over !== undefined
     clearTimeout(over)
@@ -83,7 +83,7 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
     return isOver
   }
 
-  /** The next statement reports what goes wrong here. */
+  /** Sends the end of a finished transaction; the next statement reports a failure. */
   function endOver(): void {
     if (claim()) run('commit', []).catch(() => {})
   }
@@ -127,5 +127,5 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
   }
 }
 
-/** Such a transaction sees the same snapshot until its end. */
+/** Begins a transaction that sees the same snapshot until its end. */
 const onlyReads = /^start transaction isolation level repeatable read read only$/

@@ -1,6 +1,6 @@
 /**
- * The role that an agent's own SQL runs as: a login of its own, since `set role` is no security boundary. Roles are
- * global to the server, so their names include the database as well as the agent.
+ * The role that an agent's own SQL runs as: a login of its own, because `set role` is no security boundary.
+ * Roles are global to the server, so their names include the database as well as the agent.
  */
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto'
 import type { Kysely, QueryExecutorProvider, RawBuilder } from 'kysely'
@@ -30,7 +30,7 @@ interface RoleSettings {
 /** Milliseconds. */
 const idleLimit = 60_000
 const checkInterval = 500
-/** For all processes together. */
+/** Max connections of all processes together. */
 const maxConnections = 20
 
 /** Prefix of the names of all roles for the agents of a database. */
@@ -48,7 +48,7 @@ function nameOf(database: number | undefined, schema: string): string {
   return rolePrefix(database) + createHash('sha256').update(schema).digest('hex').slice(0, 24)
 }
 
-/** Whether the service's own user may create roles, or this one already exists. */
+/** Returns true if the service's own user may create roles, or this one already exists. */
 export async function mayHaveRole(db: QueryExecutorProvider, role: string): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`
     select rolsuper or rolcreaterole or exists (select 1 from pg_roles where rolname = ${role}) as may
@@ -80,7 +80,7 @@ export async function prepareRole<Tables>(db: Kysely<Tables>, role: RoleSettings
   })
 }
 
-/** No session can stay open, or keep others waiting, longer than this, with any statement. */
+/** Settings that limit the time that a session can stay open or block others by any statement. */
 function settingsOf({ schema, timeLimit }: RoleSettings): Record<string, string> {
   return {
     search_path: schema,
@@ -94,7 +94,7 @@ function settingsOf({ schema, timeLimit }: RoleSettings): Record<string, string>
   }
 }
 
-/** How soon a statement ends after its connection was cut, on servers that can detect this before the time limit. */
+/** Returns the interval of looking for lost connections, on servers that detect one before the time limit. */
 async function lossOfClients(db: QueryExecutorProvider): Promise<Record<string, string>> {
   const setting = 'client_connection_check_interval'
   const { rows } = await sql`
@@ -103,7 +103,7 @@ async function lossOfClients(db: QueryExecutorProvider): Promise<Record<string, 
   return rows.length > 0 ? { [setting]: String(checkInterval) } : {}
 }
 
-/** Not needed where every role may connect. */
+/** Grants the right to connect, unless every role has it. */
 async function grantDatabase(db: QueryExecutorProvider, role: string): Promise<void> {
   const { rows } = await sql<{ name: string; may: boolean }>`
     select current_database() as name, has_database_privilege(${role}, current_database(), 'connect') as may
@@ -115,7 +115,7 @@ async function grantDatabase(db: QueryExecutorProvider, role: string): Promise<v
   }
 }
 
-/** Transactions that change the privileges on the database at once, for whichever roles, would fail one another. */
+/** Locks the database's privileges: transactions that change them at once would fail one another. */
 const holdDatabase = "select pg_advisory_xact_lock(hashtextextended('agentstead privileges', 0))"
 
 async function grantTables(db: QueryExecutorProvider, role: RoleSettings): Promise<void> {
@@ -175,7 +175,7 @@ async function sequencesOf(db: QueryExecutorProvider, table: string): Promise<st
   return rows.map(({ name }) => name)
 }
 
-/** Called after the schema has been dropped, and with it the privileges in it. */
+/** Drops the role, after the schema with the privileges in it. */
 export async function dropRole(pool: Pool, schema: string): Promise<void> {
   const { rows } = await pool.query<{ oid: number; name: string }>(
     'select oid::bigint as oid, datname as name from pg_database where datname = current_database()',
@@ -185,11 +185,11 @@ export async function dropRole(pool: Pool, schema: string): Promise<void> {
   const { rowCount } = await pool.query('select 1 from pg_roles where rolname = $1', [role])
   if (database === undefined || rowCount === 0) return
   const revoke = `revoke all on database ${quoted(database.name)} from ${quoted(role)}`
-  // Together they are one transaction.
+  // The statements of one text are one transaction.
   await pool.query([holdDatabase, revoke, `drop role if exists ${quoted(role)}`].join('; '))
 }
 
-/** Processes that prepare the same role at once would conflict in the server's catalogs. */
+/** Locks the role: processes that prepare it at once would conflict in the server's catalogs. */
 async function holdRole(db: QueryExecutorProvider, role: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${role}, 0))`.execute(db)
 }
@@ -199,7 +199,7 @@ async function hasRole(db: QueryExecutorProvider, role: string): Promise<boolean
   return rows.length > 0
 }
 
-/** The form in which the server keeps passwords (RFC 5803), so that no log of statements can hold the password itself. */
+/** Returns the server's form of the password (RFC 5803), so that no log of statements can hold it. */
 function verifierOf({ name, password }: RoleSettings): string {
   const iterations = 4096
   const salt = createHash('sha256').update(`salt of ${name}`).digest().subarray(0, 16)

@@ -1,12 +1,12 @@
 /**
- * Groups chunks into neighbourhoods: those whose sequences differ only in the last bits. A neighbourhood has one list
- * per lexeme.
+ * Groups chunks into neighbourhoods: chunks whose sequences differ only in the last bits. A neighbourhood has
+ * one list per lexeme.
  */
 
-/** Chunks per neighbourhood, at most: a power of two. */
+/** Max chunks per neighbourhood: a power of two. */
 export const neighbours = 8192
 
-/** The neighbourhood of a chunk, by its sequence. */
+/** Returns the neighbourhood of a chunk by its sequence. */
 export function neighbourhoodOf(sequence: number): number {
   return Math.floor(sequence / neighbours)
 }
@@ -16,19 +16,19 @@ export interface ChunkNumbers {
   get(sequence: number): number | undefined
   set(sequence: number, number: number): void
   delete(sequence: number): void
-  /** The number of chunks there is room for: each takes four bytes. */
+  /** Returns the number of chunks that have room: each takes four bytes. */
   room(): number
 }
 
-/** The least number of neighbours to allocate room for. */
+/** Min number of neighbours to allocate room for. */
 const minRoom = 64
 
-/** A `Map` of a hundred thousand entries would take ten times the memory, and more time per look-up. */
+/** Replaces a `Map`, which would take ten times the memory, and more time per look-up. */
 export function createChunkNumbers(): ChunkNumbers {
-  /** By neighbourhood: for each of its possible chunks, one more than the chunk's number, or 0. */
+  /** By neighbourhood: for each possible chunk, one more than its number, or 0. */
   const known = new Map<number, Uint32Array>()
 
-  /** Most agents have few chunks, which are the first of their neighbourhood. */
+  /** Allocates on demand: most agents have few chunks, which are the first of their neighbourhood. */
   function withRoomFor(place: number, numbers: Uint32Array = new Uint32Array(minRoom)): Uint32Array {
     if (place < numbers.length) return numbers
     const longer = new Uint32Array(2 ** Math.ceil(Math.log2(place + 1)))

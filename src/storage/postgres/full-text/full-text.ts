@@ -2,8 +2,8 @@
  * Full-text search over the chunks of an agent, with the lexemes of each in a `tsvector` and a GIN index on it. See
  * `search-engine.ts` for the contract of each function.
  *
- * PostgreSQL has no BM25. It says which chunks contain a lexeme, and whether once or more often; search threads cache
- * these lists and add up the terms' scores.
+ * PostgreSQL has no BM25. It finds the chunks that contain a lexeme, and its frequency there; search threads
+ * cache these lists and add up the terms' scores.
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
@@ -20,7 +20,7 @@ import { frequencies, indexedText, lexemeOf, quoted } from './lexemes.ts'
 import { createPackedLists, frequencyBits, neighbourhoodForm } from './packed-lists.ts'
 import type { Postings } from './postings.ts'
 
-/** For the migration that creates the tables of knowledge. */
+/** Creates the index, in the migration that creates the tables of knowledge. */
 export async function createFullText(db: QueryExecutorProvider): Promise<void> {
   await createTable(db)
   await createIndexState(db)
@@ -128,7 +128,7 @@ function bestOf(
 ) {
   const best = createBest(limit)
   let least = best.least()
-  // A plain loop, since a call for each value would take several times as long.
+  // A plain loop, because a call for each value would take several times as long.
   for (let number = 0; number < values.length; number += 1) {
     const value = values[number] ?? 0
     if (value === 0 || value < least) continue

@@ -1,27 +1,27 @@
 /**
- * The state of a full-text index: how many chunks it has, their total length, and a name unique to this state. A search
- * reads it first, so that its thread knows whether what it has cached of the index is still valid.
+ * The state of a full-text index: its number of chunks, their total length, and a name unique to this state.
+ * A search reads it first, so that its thread knows if its cache of the index is still valid.
  *
- * Each transaction that changes the index adds a row, so that writers need not wait for one another; the state is the
- * sum of the rows.
+ * Each transaction that changes the index adds a row, so that writers need not wait for one another; the
+ * state is the sum of the rows.
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 
 export interface IndexState {
   /**
-   * Identifies the index by the start time of the server and the ids of database and table, since a name may be reused.
-   * The start time matters because a replacement for a lost server may hand out the same chunk numbers again.
+   * Identifies the index by the start time of the server and the ids of database and table: names can be
+   * reused. The start time matters because a replacement for a lost server can reuse chunk numbers.
    */
   index: string
   /** Unique among all states of the index. */
   name: string
   chunks: number
-  /** Total of all chunks, in terms. */
+  /** Total terms of all chunks. */
   length: number
 }
 
-/** For the migration that creates the tables. */
+/** Creates the state, in the migration that creates the tables. */
 export async function createIndexState(db: QueryExecutorProvider): Promise<void> {
   await sql`create table chunk_text_totals (
     writer xid8 primary key,
@@ -29,7 +29,7 @@ export async function createIndexState(db: QueryExecutorProvider): Promise<void>
     chunks integer not null,
     length bigint not null
   )`.execute(db)
-  // For every change of the index, including the removal of a source with its chunks.
+  // The triggers cover every change of the index, including the removal of a source with its chunks.
   await sql`create function count_chunk_text() returns trigger language plpgsql set search_path from current as $$
     begin
       insert into chunk_text_totals as totals (writer, chunks, length)
@@ -60,12 +60,12 @@ export async function stateOf(db: QueryExecutorProvider): Promise<IndexState> {
   return state
 }
 
-/** So few rows take next to no time to read. */
+/** Number of rows up to which they take next to no time to read. */
 export const fewIndexRows = 64
 
 /**
- * Merges the rows where there are many, and returns whether there were; rows that another transaction has locked are
- * left to it.
+ * Merges the rows if there are many, and then returns true; rows that another transaction has locked are left
+ * to it.
  */
 export async function packIndexState(db: QueryExecutorProvider): Promise<boolean> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from chunk_text_totals`.execute(db)

@@ -1,7 +1,7 @@
 /**
- * The cache of a search thread for the full-text indexes that it has searched: the length of every chunk, and which
- * chunks contain the requested lexemes. It all belongs to one state of the index. The text of a chunk never
- * changes, so for the next state only added and removed chunks have to be read.
+ * A search thread's cache of full-text indexes: the length of every chunk, and the chunks that contain the
+ * requested lexemes. It all belongs to one state of the index. The text of a chunk never changes, so for the
+ * next state only added and removed chunks have to be read.
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
@@ -14,11 +14,11 @@ import { joined, readChunks, readPostings, readPostingsOf } from './postings.ts'
 
 /** Chunks are numbered by this thread, in the order in which it has first seen them. */
 export interface KeptIndex extends KnownChunks {
-  /** Identifies this cache entry, since chunk numbers are only valid within it. */
+  /** Identifies this cache entry, because chunk numbers are only valid within it. */
   readonly id: number
   state: IndexState
   sequences: number[]
-  /** By number, like the sequences. */
+  /** Lengths by number, like the sequences. */
   lengths: number[]
 }
 
@@ -26,7 +26,7 @@ export interface KeptIndex extends KnownChunks {
 const maxChunks = 300_000
 const maxEntries = 4 * 1024 ** 2
 const overhead = 64
-/** So much room for numbers counts as one chunk, where chunks are far apart. */
+/** Places for numbers that count as one chunk, where chunks are far apart. */
 const placesPerChunk = 4
 
 const kept = new LRUCache<string, KeptIndex>({
@@ -44,7 +44,7 @@ let lastId = 0
 /** The indexes of transactions, within which nothing changes. */
 const ofTransactions = new WeakMap<QueryExecutorProvider, KeptIndex>()
 
-/** The index in the state that this transaction sees. */
+/** Returns the index in the state that this transaction sees. */
 export async function keptIndex(db: QueryExecutorProvider): Promise<KeptIndex> {
   const known = ofTransactions.get(db)
   if (known !== undefined) return known
@@ -56,12 +56,12 @@ export async function keptIndex(db: QueryExecutorProvider): Promise<KeptIndex> {
   return index
 }
 
-/** Identifies the index, if this transaction has already read it; a recreated database gets another one. */
+/** Returns the index's identifier if this transaction has read it; a recreated database has another one. */
 export function readIndex(db: QueryExecutorProvider): string | undefined {
   return ofTransactions.get(db)?.state.index
 }
 
-/** The chunks that contain each of these lexemes, which must be distinct. */
+/** Returns the chunks that contain each of these lexemes, which must be distinct. */
 export async function postingsOf(
   db: QueryExecutorProvider,
   index: KeptIndex,
@@ -80,7 +80,7 @@ function nameOf({ id }: KeptIndex, lexeme: string): string {
   return `${id} ${lexeme}`
 }
 
-/** Up to so many added chunks, cached lists are extended; beyond, they are read again on demand. */
+/** Max added chunks for which cached lists are extended; beyond it, they are read again on demand. */
 const fewCome = 4_000
 
 async function follow(
@@ -97,7 +97,7 @@ async function follow(
   return { ...last, state, ...packedAmong(stored, last) }
 }
 
-/** The places of the sequences for which `holds` is true. */
+/** Returns the places of the sequences for which `holds` is true. */
 function placesOf({ sequences }: StoredChunks, holds: (sequence: number) => boolean): number[] {
   return Array.from(sequences.keys()).filter(place => holds(sequences[place] ?? 0))
 }
@@ -109,7 +109,7 @@ function begin({ sequences, lengths, ...packed }: StoredChunks, state: IndexStat
   return { id: lastId, state, numbers, sequences, lengths, ...packed }
 }
 
-/** Which chunks are in packed lists, by their numbers in the index. */
+/** Returns flags by the chunks' numbers in the index: 1 for chunks in packed lists. */
 function packedAmong(stored: StoredChunks, { numbers, sequences }: KeptIndex) {
   const arePacked = new Uint8Array(sequences.length)
   for (const [place, sequence] of stored.sequences.entries())
@@ -144,7 +144,7 @@ async function add(
   const continued = new Map(
     listsOf(index).map(([name, list]) => [name.slice(nameOf(index, '').length), list]),
   )
-  // Read before anything is changed: added chunks are recognised by being unknown, also when reading fails and is retried.
+  // Read before any change: added chunks are recognised by being unknown, also if reading fails.
   const added = await readPostingsOf(db, numbers, come, [...continued.keys()])
   for (const [sequence, number] of numbers) {
     index.numbers.set(sequence, number)

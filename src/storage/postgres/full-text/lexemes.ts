@@ -8,12 +8,12 @@ const noWord = /[^\p{L}\p{N}\p{M}\p{Co}]+/gu
 const [minWordLength, maxWordLength] = [3, 64]
 
 /**
- * In bytes: the longest lexeme, with room left for its frequency, and all lexemes of a text together, below the
+ * Max bytes of a lexeme, with room left for its frequency, and of all lexemes of a text together, below the
  * server's limit.
  */
 export const maxLexemeLength = 2044
 const maxVectorLength = 1_000_000
-/** Bytes that a lexeme takes in addition to its own, at most. */
+/** Max bytes that a lexeme takes in addition to its own. */
 const overhead = 8
 
 /**
@@ -23,7 +23,7 @@ const overhead = 8
 export const frequencies = [1, 2, 3, 5] as const
 type Frequency = (typeof frequencies)[number]
 
-/** The form in which the index has the lexeme for chunks where it occurs so often; lexemes contain no spaces. */
+/** Returns the index's form of the lexeme for chunks with this frequency; lexemes contain no spaces. */
 export function formOf(lexeme: string, frequency: Frequency): string {
   return frequency === 1 ? lexeme : `${lexeme} ${frequency}`
 }
@@ -31,7 +31,7 @@ export function formOf(lexeme: string, frequency: Frequency): string {
 const encoder = new TextEncoder()
 const room = new Uint8Array(maxLexemeLength)
 
-/** The form in which a term is stored and looked up; empty if no part of it belongs to a word. */
+/** Returns the form in which a term is stored and looked up; empty if no part of it belongs to a word. */
 export function lexemeOf(term: string): string {
   const word = term.replace(noWord, '')
   if (word.length >= minWordLength && word.length <= maxWordLength) return stemmer(word)
@@ -41,7 +41,7 @@ export function lexemeOf(term: string): string {
 export interface IndexedText {
   /** A value of the type `tsvector`. */
   terms: string
-  /** Number of terms, repetitions included. */
+  /** Number of terms, including repetitions. */
   length: number
 }
 
@@ -58,7 +58,7 @@ export function indexedText(text: string): IndexedText {
   return { terms: vectorOf(counts), length }
 }
 
-/** Of a text with more lexemes than a vector can have, only the first ones. */
+/** Returns the vector of a text, with only the first lexemes if there are more than it can have. */
 function vectorOf(counts: ReadonlyMap<string, number>): string {
   const entries: string[] = []
   let bytes = 0
@@ -75,7 +75,7 @@ function frequencyOf(count: number): Frequency {
   return count === 1 ? 1 : count === 2 ? 2 : 3
 }
 
-/** A lexeme as a value of the type `tsquery`, or as part of one. */
+/** Returns a lexeme as a value of the type `tsquery`, or as part of one. */
 export function quoted(lexeme: string): string {
   return `'${lexeme.replace(/['\\]/g, '$&$&')}'`
 }

@@ -1,15 +1,15 @@
 /**
- * The table of packed lists: for each lexeme and each neighbourhood of chunks (`chunk-places.ts`), which of these
- * chunks contain the lexeme, and how often. A long list is a few values that are read at once, whereas the index would
- * have to visit the row of each chunk. Lists are packed once many chunks have been added; chunks added since are found
- * through the index. Packed lists may still name removed chunks, which readers skip.
+ * The table of packed lists: for each lexeme and each neighbourhood of chunks (`chunk-places.ts`), which of
+ * these chunks contain the lexeme, with its frequency. A long list is a few values that are read at once; the
+ * index would have to visit the row of each chunk. Lists are packed once many chunks have been added; chunks
+ * added since are found through the index. Packed lists can still name removed chunks, which readers skip.
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { neighbours } from './chunk-places.ts'
 import { frequencies } from './lexemes.ts'
 
-/** Under this name, which is no lexeme, is the list of all chunks that the packed lists of a neighbourhood cover. */
+/** The name, which is no lexeme, of the list of all chunks that the packed lists of a neighbourhood cover. */
 export const allChunks = ''
 
 /** The last bits of an entry are the position of the frequency in `frequencies`; those before them are the chunk. */
@@ -24,7 +24,7 @@ export async function createPackedLists(db: QueryExecutorProvider): Promise<void
   )`.execute(db)
 }
 
-/** Packing is worthwhile for so many added chunks: in neighbourhoods that are complete, and in the newest one. */
+/** Min added chunks for which packing is worthwhile: in complete neighbourhoods, and in the newest one. */
 const [fewNew, fewNewest] = [512, 4096]
 
 /** Packs the lists of neighbourhoods that have changed a lot. */
@@ -32,7 +32,7 @@ export async function packLists(db: QueryExecutorProvider): Promise<void> {
   for (const neighbourhood of await unpacked(db, fewNew, fewNewest)) await pack(db, neighbourhood)
 }
 
-/** Neighbourhoods to which so many chunks have been added, or from which half have been removed. */
+/** Returns neighbourhoods with at least that many added chunks, or with half of their chunks removed. */
 async function unpacked(db: QueryExecutorProvider, least: number, minNewest: number): Promise<number[]> {
   const { rows } = await sql<{ neighbourhood: number }>`
     with held as (select sequence / ${sql.lit(neighbours)} as neighbourhood, count(*) as chunks from chunk_text group by 1),
@@ -50,8 +50,8 @@ async function unpacked(db: QueryExecutorProvider, least: number, minNewest: num
 }
 
 /**
- * In one statement, so that searches see either all old lists or all new ones; it also changes the state of the index.
- * If another transaction is already packing, it is left to that one.
+ * Packs in one statement, so that searches see either all old lists or all new ones; it also changes the
+ * state of the index. Does nothing while another transaction packs.
  */
 async function pack(db: QueryExecutorProvider, neighbourhood: number): Promise<void> {
   const first = neighbourhood * neighbours
@@ -84,7 +84,7 @@ async function pack(db: QueryExecutorProvider, neighbourhood: number): Promise<v
   `.execute(db)
 }
 
-/** In addition to its lexemes, each chunk has its neighbourhood in the index; no lexeme begins with a space. */
+/** Returns a neighbourhood's form, which its chunks have in the index; no lexeme begins with a space. */
 export function neighbourhoodForm(neighbourhood: number): string {
   return ` ${neighbourhood}`
 }

@@ -1,4 +1,4 @@
-/** Reads the lists of lexemes from the full-text index: which chunks contain one, and how often. */
+/** Reads the lists of lexemes from the full-text index: which chunks contain one, with its frequency. */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import type { ChunkNumbers } from './chunk-places.ts'
@@ -15,9 +15,9 @@ export type Postings = Uint32Array
 /** The part of an index that is needed to read lists. */
 export interface KnownChunks {
   numbers: ChunkNumbers
-  /** By number, including those of removed chunks. */
+  /** Sequences by number, including those of removed chunks. */
   sequences: readonly number[]
-  /** By number: whether the chunk is in packed lists, which are then complete for it. */
+  /** By number: 1 if the chunk is in packed lists, which are then complete for it. */
   arePacked: Uint8Array
   /** The neighbourhoods of the other chunks. */
   unpacked: readonly number[]
@@ -30,9 +30,9 @@ export interface StoredChunks {
   unpacked: number[]
 }
 
-/** All chunks, with their lengths in terms. */
+/** Reads all chunks, with their lengths in terms. */
 export async function readChunks(db: QueryExecutorProvider): Promise<StoredChunks> {
-  // Few large values, since a row each takes several times as long.
+  // Few large values, because a row each takes several times as long.
   const { rows } = await sql<{
     neighbourhood: number
     places: Buffer
@@ -65,10 +65,10 @@ export async function readChunks(db: QueryExecutorProvider): Promise<StoredChunk
   return stored
 }
 
-/** For up to so many chunks, reading all their lexemes is faster than looking each one up. */
+/** Max chunks for which reading all their lexemes is faster than looking each lexeme up. */
 const fewChunks = 500
 
-/** The lists of these lexemes, in an index with these chunks. */
+/** Reads the lists of these lexemes in an index with these chunks. */
 export async function readPostings(
   db: QueryExecutorProvider,
   index: KnownChunks,
@@ -98,10 +98,10 @@ export async function readPostings(
   return new Map(Array.from(parts, ([lexeme, some]) => [lexeme, joined(some)]))
 }
 
-/** One value, since a row each takes several times as long. */
+/** One value, because a row each takes several times as long. */
 const asOne = sql`string_agg(int8send(sequence), '')`
 
-/** Up to so many neighbourhoods, searching some of them is faster than searching all. */
+/** Max neighbourhoods for which searching some of them is faster than searching all. */
 const fewNeighbourhoods = 16
 
 /**
@@ -113,7 +113,7 @@ function within({ arePacked, unpacked }: KnownChunks): string {
   return ` & (${unpacked.map(neighbourhood => quoted(neighbourhoodForm(neighbourhood))).join(' | ')})`
 }
 
-/** The additions of these chunks to the lists. */
+/** Reads the additions of these chunks to the lists. */
 export async function readPostingsOf(
   db: QueryExecutorProvider,
   numbers: Pick<ChunkNumbers, 'get'>,
@@ -121,7 +121,7 @@ export async function readPostingsOf(
   lexemes: readonly string[],
 ): Promise<Map<string, Postings>> {
   if (lexemes.length === 0) return new Map()
-  // A join, since a cached plan would compare each form in these texts with each lexeme.
+  // A join, because a cached plan would compare each form in these texts with each lexeme.
   const { rows } = await sql<{ form: string; sequences: Buffer }>`
     select form, ${asOne} as sequences
     from chunk_text, unnest(tsvector_to_array(terms)) as form
@@ -168,8 +168,8 @@ function entriesOf(
 }
 
 /**
- * Entries of a neighbourhood's packed list, without removed chunks and those that the index reports: if two packed at
- * almost the same time, the second may have left lists of chunks that were added after the first one looked.
+ * Returns entries of a neighbourhood's packed list, without removed chunks and those that the index reports:
+ * if two processes pack at once, the second one can leave lists of chunks that were added meanwhile.
  */
 function packedEntries(
   { numbers, arePacked }: KnownChunks,

@@ -12,7 +12,7 @@ import { catalogue } from './catalogue.ts'
 
 /**
  * A database that no service and no other transfer can use until this is closed.
- * @throws Error with a sentence while one of them does, or if there is no data where there has to be some.
+ * @throws Error with a sentence while one of them uses it, or if the data must exist and does not.
  */
 export async function openDatabaseEnd(
   url: string,
@@ -53,13 +53,13 @@ export async function openDatabaseEnd(
   }
 }
 
-/** The address without user name, password and options, which do not say where the data is. */
+/** Returns the address without user name, password and options, which do not locate the data. */
 export function databaseName(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url)
   return `postgres://${hostname || searchParams.get('host')}:${port || 5432}${pathname}`
 }
 
-/** Listeners count as services; here wake-ups are only stored. */
+/** Returns a queue that cannot listen: listeners count as services, and here wake-ups are only stored. */
 function deaf({ executeSql }: Pick<QueueDatabase, 'executeSql'>): QueueDatabase {
   return { executeSql, listen: async () => ({ close: async () => {} }) }
 }

@@ -8,10 +8,10 @@ import type { Chosen, SketchBlock } from './sketch-scan.ts'
 const maxBytes = 32 * 1024 ** 2
 /** Approximate size of a row beyond its sketches. */
 const overhead = 512
-/** Rows that are read at a time, 4 MiB at most. */
+/** Max rows read at a time: 4 MiB. */
 const rowsAtOnce = 64
 
-/** By row id, the most recently used last. */
+/** The cached blocks by row id, the most recently used last. */
 const kept = new Map<string, SketchBlock>()
 let bytes = 0
 
@@ -19,7 +19,7 @@ interface Listed extends Chosen {
   id: string
 }
 
-/** Must run in one transaction, so that no row is added or removed meanwhile. */
+/** Reads the sketches of a table, in one transaction, so that no row is added or removed meanwhile. */
 export async function* readSketches(
   db: QueryExecutorProvider,
   table: string,
@@ -41,7 +41,7 @@ export async function* readSketches(
     yield* fetchRows(db, table, missing.slice(start, start + rowsAtOnce), inUse)
 }
 
-/** One value, since a row each takes several times as long. */
+/** One value, because a row each takes several times as long. */
 async function listRows(db: QueryExecutorProvider, table: string): Promise<Listed[]> {
   const { rows } = await sql<{ list: string | null }>`
     select string_agg(id || ':' || array_to_string(gone, ','), ' ') as list from ${sketchesOf(table)}
@@ -87,7 +87,7 @@ function keep(id: string, block: SketchBlock, inUse: ReadonlySet<string>): void 
   bytes += size
 }
 
-/** A copy, since small values are slices of larger buffers, which they would keep alive. */
+/** Copies the bytes, because small values are slices of larger buffers, which they would keep alive. */
 function wordsOf(sketches: Buffer): Uint32Array {
   return new Uint32Array(Uint8Array.from(sketches).buffer)
 }

@@ -32,7 +32,7 @@ export async function nearestByVector(
     .slice(0, query.limit)
 }
 
-/** Cached, since the type of a table never changes. */
+/** The columns, cached because the type of a table never changes. */
 const columns = new LRUCache<string, Column>({ max: 500 })
 
 async function knownColumn(db: QueryExecutorProvider, table: string): Promise<Column | undefined> {
@@ -43,7 +43,7 @@ async function knownColumn(db: QueryExecutorProvider, table: string): Promise<Co
   return column
 }
 
-/** The sequences of the vectors to compare exactly. */
+/** Returns the sequences of the vectors to compare exactly. */
 async function candidatesFor(
   db: QueryExecutorProvider,
   space: VectorSpace,
@@ -65,13 +65,13 @@ interface Look {
   query: NearestQuery
 }
 
-/** How similar these are; chunks that no longer have a vector are left out. */
+/** Returns the similarity of these chunks; those that no longer have a vector are left out. */
 async function lookAt(
   db: QueryExecutorProvider,
   { space, column, query }: Look,
   candidates: readonly number[],
 ): Promise<Found[]> {
-  // As text: the driver would convert the array to text value by value.
+  // The array is passed as text, to which the driver would convert it value by value.
   const wanted = `{${candidates.join(',')}}`
   const from = sql`from ${sql.table(vectorTableName(space))} where sequence = any(${wanted}::bigint[])`
   if (column.type === 'vector') {
@@ -89,5 +89,5 @@ async function lookAt(
   return rows.map(row => ({ sequence: row.sequence, similarity: similarity(row.bytes.subarray(skipped)) }))
 }
 
-/** The binary form of bits begins with their number. */
+/** Bytes of the number of bits, with which their binary form begins. */
 const lengthBytes = 4

@@ -11,7 +11,7 @@ import { sketchBytes } from '../../search/sketch-bits.ts'
 export const sketchesPerRow = 256
 /** Rows of fewer sketches are merged. */
 const fewSketches = 128
-/** So many rows are worth merging. */
+/** Min number of rows that are worth merging. */
 const minPacked = 64
 
 const suffix = '_sketches'
@@ -20,7 +20,7 @@ export function sketchesOf(table: string): RawBuilder<unknown> {
   return sql.table(`${table}${suffix}`)
 }
 
-/** Whether a table is one of these, as a condition on the expression `name`. */
+/** Returns the condition that a table, by the expression `name`, is one of these. */
 export function holdsSketches(name: RawBuilder<string>): RawBuilder<boolean> {
   return sql<boolean>`right(${name}, ${suffix.length}) = ${suffix}`
 }
@@ -40,7 +40,7 @@ export async function createSketches(db: QueryExecutorProvider, table: string): 
 }
 
 /**
- * The statement that writes the sketches of these chunks as one row.
+ * Returns the statement that writes the sketches of these chunks as one row.
  * @param written at least one and at most `sketchesPerRow`, in the order of their sequences.
  */
 export function insertSketches(
@@ -86,12 +86,12 @@ export async function packSketches(db: QueryExecutorProvider, table: string): Pr
           where size <= ${sketchesPerRow}
         ) for update skip locked`,
     )
-    // Waiting for the others, which may be waiting for this one, would be a deadlock.
+    // Waiting for the others, which might be waiting for this one, would be a deadlock.
     if (taken < 2) return
   }
 }
 
-/** Replaces the selected rows by a single one with what is left in them, or by none; returns how many there were. */
+/** Merges the selected rows into one with their remaining sketches, or none; returns their number. */
 async function merge(db: QueryExecutorProvider, table: string, ids: RawBuilder<unknown>): Promise<number> {
   const { rows } = await sql<{ taken: number }>`
     with taken as (delete from ${sketchesOf(table)} where id in (${ids}) returning sequences, sketches, gone),

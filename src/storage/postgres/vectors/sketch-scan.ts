@@ -1,6 +1,6 @@
 /**
- * The scan that takes most of the time of a vector search. It estimates the similarity of each vector from the first
- * bytes of its sketch, and from more and more bytes for those that may still be among the nearest.
+ * The scan that takes most of the time of a vector search. It estimates the similarity of each vector from
+ * the first bytes of its sketch, and from more and more bytes for those that can still be among the nearest.
  */
 /** Sketches of some vectors, one after another, as words of four bytes, and the sequences of their chunks. */
 export interface SketchBlock {
@@ -8,18 +8,18 @@ export interface SketchBlock {
   sketches: Uint32Array
 }
 
-/** Which chunks of a block are considered. */
+/** The chunks of a block that are considered. */
 export interface Chosen {
   /** Chunks that were removed since the block was written. */
   gone?: ReadonlySet<number> | undefined
-  /** Undefined for all. */
+  /** The considered chunks; undefined for all. */
   within?: ReadonlySet<number> | undefined
 }
 
 /**
- * Steps of the estimate: how many bytes are used, and how many of the vectors go on to the next step, as a share and a
- * minimum. Measured with synthetic text, where all vectors are about equally near one another: of the ten nearest among
- * a hundred thousand, all steps together lose about one in a hundred.
+ * Steps of the estimate: the number of bytes used, and of vectors that go on to the next step, as a share and
+ * a minimum. Measured with synthetic text, where all vectors are about equally near one another: of the ten
+ * nearest among a hundred thousand, all steps together lose about one in a hundred.
  */
 const steps = [
   { bytes: 32, share: 0.6, least: 6000 },
@@ -27,7 +27,7 @@ const steps = [
   { bytes: 128, share: 0.06, least: 2500 },
 ]
 
-/** How many vectors are compared exactly: with more vectors, more have a sketch as near as those of the nearest. */
+/** Returns the number of vectors to compare exactly, which grows with the number of near sketches. */
 export function looksAmong(total: number, limit: number): number {
   return Math.max(2 * limit, Math.min(1000, Math.ceil(300 + total / 500)))
 }
@@ -43,7 +43,7 @@ export function createScan(values: Float32Array, limit: number) {
   const size = values.length / 32
   let total = 0
 
-  /** Undefined for one that was eliminated at some step. */
+  /** Returns undefined for a vector that a step eliminated. */
   function estimate(sketches: Uint32Array, at: number): number | undefined {
     let sum = 0
     let done = 0
@@ -69,7 +69,7 @@ export function createScan(values: Float32Array, limit: number) {
       for (const cut of cuts) cut.rise(total)
     },
 
-    /** The sequences of those to compare exactly, in no particular order. */
+    /** Returns the sequences of the vectors to compare exactly, in no particular order. */
     nearest(): number[] {
       const wanted = looksAmong(total, limit)
       if (sequences.length <= wanted) return sequences
@@ -79,7 +79,7 @@ export function createScan(values: Float32Array, limit: number) {
   }
 }
 
-/** Scaled so that the sum of eight fits 16 bits: the tables stay small, and integers are faster to add. */
+/** Scales the values so that the sum of eight fits 16 bits: tables stay small, and adding is faster. */
 function inIntegers(values: Float32Array): Int32Array {
   let most = 0
   for (let start = 0; start < values.length; start += 8) {
@@ -94,7 +94,7 @@ function inIntegers(values: Float32Array): Int32Array {
   return integers
 }
 
-/** For each byte position, 256 sums of its eight values, each with the sign given by its bit. */
+/** Returns for each byte position 256 sums of its eight values, each with the sign given by its bit. */
 function sumsOf(values: Int32Array): Int16Array {
   const sums = new Int16Array(values.length * 32)
   for (let byte = 0; byte < values.length / 8; byte += 1) {
@@ -109,7 +109,7 @@ function sumsOf(values: Int32Array): Int16Array {
   return sums
 }
 
-/** Four bytes at a time, since reading a word takes no longer than reading a byte; positions count words. */
+/** Adds four bytes at a time: reading a word takes no longer than a byte. Positions count words. */
 function sumOf(sums: Int16Array, words: Uint32Array, at: number, from: number, to: number): number {
   let sum = 0
   for (let index = from; index < to; index += 1) {

@@ -1,4 +1,4 @@
-/** The tables of vectors as they are, for copying them. Each keeps the type that it was created with. */
+/** Reads and writes the tables of vectors, for copying them. Each keeps the type that it was created with. */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { floatsOf } from '../../search/exact-similarity.ts'

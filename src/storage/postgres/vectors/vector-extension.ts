@@ -2,7 +2,7 @@ import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { isDuplicate, isForbidden } from '../connections/errors.ts'
 
-/** The schema that contains pgvector's types and operators; undefined without pgvector. */
+/** Returns the schema that contains pgvector's types and operators; undefined without pgvector. */
 export async function extensionSchema(db: QueryExecutorProvider): Promise<string | undefined> {
   const { rows } = await sql<{ schema: string }>`
     select nspname as schema from pg_extension join pg_namespace on pg_namespace.oid = extnamespace

@@ -27,13 +27,13 @@ import {
 } from './sketch-rows.ts'
 import { extensionSchema } from './vector-extension.ts'
 
-/** How a table stores its vectors, and the schema of that type and its operators. */
+/** The type in which a table stores its vectors, and the schema of that type and its operators. */
 export interface Column {
   type: 'bit' | 'bytea' | 'vector'
   schema: string
 }
 
-/** Each part of a source begins with this call, so it is where the sketches of earlier parts are merged. */
+/** Creates the tables. Each part of a source begins with this call, so it merges earlier sketches, too. */
 export async function createVectors(db: QueryExecutorProvider, space: VectorSpace): Promise<void> {
   const name = vectorTableName(space)
   await createVectorTable(db, { ...space, name })
@@ -42,7 +42,7 @@ export async function createVectors(db: QueryExecutorProvider, space: VectorSpac
 
 type TableOptions = Pick<VectorSpace, 'dimensions' | 'form'>
 
-/** Others may do the same concurrently. */
+/** Max attempts, because others can create the tables concurrently. */
 const attempts = 3
 
 /** @param table its `name` is one that `vectorTables` lists. */
@@ -52,7 +52,7 @@ export async function createVectorTable(
 ): Promise<void> {
   for (let attempt = 1; (await columnOf(db, table.name)) === undefined; attempt += 1) {
     try {
-      // First, so that wherever there are vectors, their sketches have a place.
+      // Sketches come first, so that wherever there are vectors, their sketches have a place.
       await createSketches(db, table.name)
       await createTable(db, table)
     } catch (error) {
@@ -132,7 +132,7 @@ export async function vectorTables(db: QueryExecutorProvider): Promise<string[]>
   return rows.map(row => row.name)
 }
 
-/** Undefined where there is no such table. */
+/** Returns undefined if there is no such table. */
 export async function columnOf(db: QueryExecutorProvider, name: string): Promise<Column | undefined> {
   const { rows } = await sql<Column>`
     select typname as type, nspname as schema from pg_class
@@ -150,7 +150,7 @@ export function vectorParameter({ type, schema }: Column, vector: Vector): RawBu
   return sql`${`[${vector.join(',')}]`}::${sql.id(schema, 'vector')}`
 }
 
-/** As it is, since copied data has to be identical. */
+/** Returns a vector's bytes unchanged: copied data has to be identical. */
 function toBytes(vector: Vector): Buffer {
   return Buffer.from(Float32Array.from(vector).buffer)
 }

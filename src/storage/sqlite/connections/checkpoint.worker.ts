@@ -3,19 +3,19 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { withKnownErrors } from './errors.ts'
 
-/** Pages in a log that was never completed, because it is written to all the time. */
+/** Max pages of a log that was never completed, because it is written to all the time. */
 const maxLogLength = 4_000
 /** Milliseconds to wait for the log's readers and writers. */
 const busyTimeout = 250
 
-/** The part of a file that may be free, for what is written next. */
+/** The share of a file that stays free for the next writes. */
 const keptFree = 0.2
 /** Pages that are given back at a time, while writers wait. */
 const pagesAtATime = 50
 /** Milliseconds to wait for other writers. */
 const writersPatience = 5_000
 
-/** Makes a file smaller whose rows were deleted. */
+/** Shrinks a file after its rows were deleted. */
 export function giveBack(path: string): void {
   if (!existsSync(path)) return
   const database = new DatabaseSync(path, { timeout: writersPatience })

@@ -5,14 +5,14 @@ const file = new URL('./checkpoint.worker.ts', import.meta.url)
 
 /** The number of writing statements after which a log is checkpointed; as a rule of thumb, each writes two pages of 4 KiB. */
 const statementsBetween = 500
-/** Bytes written: so many fill the pages of one more statement. */
+/** Bytes written that fill the pages of one more statement. */
 const bytesPerStatement = 8 * 1024
 
 /** Keeps the write-ahead log of one open database short. */
 export interface Checkpointer {
   /** Called for each statement that writes, with its parameters. */
   wrote(parameters: readonly unknown[]): void
-  /** Makes the file smaller, after rows were deleted. */
+  /** Shrinks the file after rows were deleted. */
   shrink(): Promise<void>
   /** Resolves when no other thread has the database open for this. */
   settled(): Promise<void>

@@ -19,7 +19,7 @@ export interface DataDirectory {
   /** Creates the agent's folders if they are missing. */
   prepareAgent(agentId: string): Promise<AgentPaths>
   removeAgent(agentId: string): Promise<void>
-  /** Releases the folder for another process; may be called more than once. */
+  /** Releases the folder for another process; can be called more than once. */
   close(): void
 }
 
@@ -30,7 +30,7 @@ interface AgentPaths {
 
 const fileOfOwner = 0o600
 
-/** Lower case only, since some file systems are case-insensitive; no dots or separators. */
+/** Lower case only, because some file systems are case-insensitive; no dots or separators. */
 const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/
 
 /**
@@ -80,12 +80,12 @@ function agentFolder(agents: string, agentId: string): string {
   return join(agents, agentId)
 }
 
-/** By its name: closing a file that SQLite has open takes its locks away. */
+/** Changes the file's mode by its name: closing a file that SQLite has open takes its locks away. */
 function closeToOthers(path: string): void {
   try {
     chmodSync(path, fileOfOwner)
   } catch {
-    // It belongs to another user, who decides who reads it.
+    // The file belongs to another user, who decides who reads it.
   }
 }
 

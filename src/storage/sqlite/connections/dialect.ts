@@ -1,6 +1,6 @@
 /**
- * Kysely on `node:sqlite`. On threads that serve requests, the connection must have no busy timeout, since SQLite would
- * wait by blocking the thread: instead, this dialect retries after a pause when the database is locked.
+ * Kysely on `node:sqlite`. On threads that serve requests, the connection must have no busy timeout, which
+ * would block the thread: instead, this dialect retries after a pause when the database is locked.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type {
@@ -20,9 +20,9 @@ import { tryUntilFree } from './retry.ts'
 
 export interface SqliteDialectOptions {
   database: DatabaseSync
-  /** How long a write keeps trying while another connection holds the write lock, in milliseconds. */
+  /** Max time that a write retries while another connection holds the write lock (ms). */
   timeout?: number
-  /** Called for each second that a statement has waited for the others. */
+  /** Called for each second that a statement has waited for other connections. */
   onBlocked?(): void
   /** Called for each statement that writes. */
   onWrite?(parameters: readonly unknown[]): void
@@ -38,7 +38,7 @@ const statementsKept = 64
 
 const reading = /^\s*(?:select|with|pragma)\b/i
 
-/** Whether a statement only reads, judging by how it begins. */
+/** Returns true if a statement only reads, judging by its start. */
 function isReading(sql: string): boolean {
   return reading.test(sql)
 }
@@ -73,7 +73,7 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
-/** Stateless: sharing one lets all databases use the queries prepared for the engine. */
+/** An adapter is stateless: sharing one lets all databases use the queries prepared for the engine. */
 const adapter = new TransactionalSqliteAdapter()
 
 /** Retries the attempt until no other connection blocks it. */
@@ -145,7 +145,7 @@ function createConnection(
     return prepared
   }
 
-  /** In turns, since rows may be large. Meanwhile Kysely lets no other query use the connection, and so reset the statement. */
+  /** Reads in turns. Kysely gives the connection to no other query, which would reset the statement. */
   async function read<Row>(begin: () => Iterator<Row>, attempt: WhenFree): Promise<QueryResult<Row>> {
     const turn = takeTurns()
     const rows: Row[] = []

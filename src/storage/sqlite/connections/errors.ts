@@ -20,12 +20,12 @@ function primaryCode({ errcode }: SqliteError): number {
   return errcode & 0xff
 }
 
-/** Another connection holds a lock that the statement needs; a later attempt can succeed. */
+/** Returns true if another connection holds a lock that the statement needs; a later attempt can succeed. */
 export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && primaryCode(error) === codes.busy
 }
 
-/** Throws what SQLite reports of a full disk or a damaged file as errors for callers. */
+/** Throws SQLite's errors of a full disk or a damaged file as errors for callers. */
 export function withKnownErrors<Result>(database: DatabaseSync, work: () => Result): Result {
   try {
     return work()
@@ -34,7 +34,7 @@ export function withKnownErrors<Result>(database: DatabaseSync, work: () => Resu
   }
 }
 
-/** Returns errors that say nothing of the file at `path`, or its disk, as they are. */
+/** Returns an error for callers if it is about the file at `path` or its disk, and others unchanged. */
 export function asStorageError(error: unknown, path: string): unknown {
   if (!isSqliteError(error)) return error
   const code = primaryCode(error)
@@ -45,7 +45,7 @@ export function asStorageError(error: unknown, path: string): unknown {
   return error
 }
 
-/** Callers learn the file's place in the data directory; the whole path is for the log. */
+/** Returns an error with the file's place in the data directory; only the log gets the whole path. */
 export function damagedFile(path: string, what: string, cause?: unknown): AppError {
   const ofAgent = basename(path) === 'agent.db' ? `agents/${basename(dirname(path))}/` : ''
   const message = `The file ${ofAgent}${basename(path)} of the data directory ${what}. Put it back from a backup.`

@@ -13,19 +13,19 @@ export interface OpenOptions {
    * locked database is reported at once, and the dialect waits without blocking.
    */
   busyTimeout?: number
-  /** Its write-ahead log is checkpointed elsewhere, not during a commit. */
+  /** True if the write-ahead log is checkpointed elsewhere, not during a commit. */
   leavesCheckpoints?: boolean
   /** Size of the page cache in KiB. */
   cacheSize?: number
 }
 
 /**
- * A file may come from a backup or a stranger: without `trusted_schema` and with `cell_size_check`, a crafted one can
- * do no harm.
+ * A file might come from a backup or a stranger: without `trusted_schema` and with `cell_size_check`, a
+ * crafted one can do no harm.
  */
 const guards = 'pragma trusted_schema = off; pragma cell_size_check = on;'
 
-/** Small, since many agents are open at once, and the operating system caches files as well. */
+/** Small, because many agents are open at once, and the operating system caches files as well. */
 const defaultCacheSize = 1024
 
 /** The size in bytes to which the write-ahead log is truncated after a large transaction. */
@@ -45,7 +45,7 @@ export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
     database.function('fold_case', { deterministic: true }, foldCase)
     database.exec(`${guards} pragma cache_size = -${cacheSize};`)
     if (!readOnly) {
-      // For `giveBack`; it can be chosen only before anything is stored.
+      // `giveBack` needs this mode, which can be chosen only before anything is stored.
       const isNew = database.prepare('pragma page_count').get()?.page_count === 0
       if (isNew) database.exec('pragma auto_vacuum = incremental;')
       database.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${logSizeLimit};`)

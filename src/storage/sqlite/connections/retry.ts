@@ -3,7 +3,7 @@ import { isBusy } from './errors.ts'
 
 const minPause = 1
 const maxPause = 5
-/** Milliseconds of waiting between two reports of it. */
+/** Time of waiting between two reports of it (ms). */
 const reportEvery = 1_000
 
 /**

@@ -4,14 +4,14 @@ import { createBest } from '../../search/best.ts'
 import type { Postings } from './read-postings.ts'
 
 /**
- * If the range of sequences is at most so many times the number of entries, scores are added up in an array over that
- * range.
+ * Max ratio of the range of sequences to the number of entries up to which scores are added in an array over
+ * that range.
  */
 const placesPerEntry = 8
 
 /**
- * The chunks with the greatest sums, in descending order; on a tie, the earlier chunk comes first.
- * @param counts whether a chunk is considered
+ * Returns the chunks with the greatest sums, in descending order; on a tie, the earlier chunk comes first.
+ * @param counts returns true for a chunk to consider
  */
 export function bestOf(
   lists: readonly Postings[],
@@ -28,7 +28,7 @@ export function bestOf(
     ? { sequences: undefined, values: addInPlaces(filled, first, last) }
     : merge(filled)
   let least = best.least()
-  // A plain loop, since a call for each value would take several times as long.
+  // A plain loop, because a call for each value would take several times as long.
   for (let index = 0; index < values.length; index += 1) {
     const value = values[index] ?? 0
     if (value <= least) continue
@@ -40,7 +40,7 @@ export function bestOf(
   return best.sorted()
 }
 
-/** By sequence, starting from `first`; chunks in no list get 0. */
+/** Returns the sums by sequence, starting from `first`; chunks in no list get 0. */
 function addInPlaces(lists: readonly Postings[], first: number, last: number): Float32Array {
   const sums = new Float32Array(last - first + 1)
   for (const { sequences, values } of lists)
@@ -51,7 +51,7 @@ function addInPlaces(lists: readonly Postings[], first: number, last: number): F
   return sums
 }
 
-/** Starting with the short lists is faster. */
+/** Merges the lists; starting with the short ones is faster. */
 function merge(lists: readonly Postings[]): Postings {
   const ordered = lists.toSorted((one, other) => one.sequences.length - other.sequences.length)
   return ordered.reduce(merged, { sequences: new Uint32Array(), values: new Float32Array() })

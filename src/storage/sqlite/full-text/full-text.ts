@@ -17,7 +17,7 @@ import { stateOf } from './index-state.ts'
 import { postingsOf } from './postings.ts'
 import { tokenizer } from './tokens.ts'
 
-/** For the migration that creates the tables. */
+/** Creates the index, in the migration that creates the tables. */
 export async function createFullText(db: QueryExecutorProvider): Promise<void> {
   await sql`create virtual table chunk_text using fts5(
     terms, content = '', contentless_delete = 1, tokenize = ${sql.lit(tokenizer)}
@@ -39,7 +39,7 @@ export async function rankByText(db: QueryExecutorProvider, query: TextQuery): P
   const { essential, others } = essentialTerms(query)
   const state = await stateOf(db)
   const lists = await postingsOf(db, state, [...essential, ...others])
-  // As many as the ranking goes by, since a similarity is a share of its weights: FTS5 still counts removed chunks.
+  // The ranking's number of chunks, because a similarity is a share of its weights: FTS5 counts removed ones.
   const chunks = lists === undefined ? state.totals.chunks : state.chunks
   const rows =
     lists === undefined
@@ -71,7 +71,7 @@ async function rankByIndex(
 
 interface Match {
   expression: string
-  /** How often the expression names each term, and so the factor by which BM25 is multiplied. */
+  /** The number of times that the expression names each term, which is the factor of BM25. */
   times: number
 }
 

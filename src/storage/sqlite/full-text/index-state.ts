@@ -6,16 +6,16 @@ import { runText } from '../run-text.ts'
 import { oncePerSnapshot } from '../snapshot.ts'
 
 export interface IndexState {
-  /** Unique among all indexes and times. Short, since the keys of everything cached begin with it. */
+  /** Unique among all indexes and times. Short, because the keys of everything cached begin with it. */
   name: string
   file: string
-  /** The greatest sequence, and the id of its chunk: the path of a former file may have been reused. */
+  /** The greatest sequence, and the id of its chunk: the path of a former file might have been reused. */
   newest: number | null
   newestId: string | null
-  /** The chunks that there are, and the tokens of all of these. */
+  /** Number of existing chunks, and of tokens in them. */
   chunks: number
   tokens: number
-  /** The totals that FTS5 keeps for BM25, in which all chunks still count that were ever removed. */
+  /** The totals that FTS5 keeps for BM25, which still count all removed chunks. */
   totals: Totals
 }
 
@@ -35,7 +35,7 @@ const query = `
     (select block from chunk_text_data where id = 10) as segments
   from (select max(id) as newest from chunk_text_docsize)`
 
-/** Of 64 different characters each: 120 bits. */
+/** Characters of a name, with 64 possible values each: 120 bits. */
 const nameLength = 20
 
 interface Totals {
@@ -43,7 +43,7 @@ interface Totals {
   tokens: number
 }
 
-/** By name, the totals of the latest states of indexes: each is counted once. */
+/** The totals of the latest states of indexes by name: each state is counted once. */
 const totalsOf = new LRUCache<string, Totals>({ max: 32 })
 
 export const stateOf = oncePerSnapshot(readState)
@@ -75,7 +75,7 @@ async function countTokens(db: QueryExecutorProvider): Promise<number> {
   return numbersIn(row?.sizes ?? new Uint8Array()).reduce((sum, size) => sum + size, 0)
 }
 
-/** By which something about a term is cached. */
+/** Returns the key under which a fact about a term is cached. */
 export function nameOf({ name }: IndexState, term: string): string {
   return `${name} ${term}`
 }

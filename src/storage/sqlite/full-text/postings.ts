@@ -13,13 +13,13 @@ import { createReader } from './read-postings.ts'
 /** Entries of all terms of all indexes: 16 MiB. */
 const maxRemembered = 2 * 1024 * 1024
 /**
- * Approximate size of a list beyond its entries, counted in entries: its arrays and its key, which may be as long as a
- * term.
+ * Approximate size of a list beyond its entries, counted in entries: its arrays and its key, which can be as
+ * long as a term.
  */
 const overhead = 64
-/** Maximum number of entries that a search reads: beyond, letting the index rank the chunks is faster. */
+/** Maximum number of entries that a search reads: beyond it, ranking by the index is faster. */
 const maxRead = 80_000
-/** Up to so many occurrences, a term's list is read even if only the number of its chunks is needed. */
+/** Max occurrences up to which a term's list is read even if only the number of its chunks is needed. */
 const fewPlaces = 4_000
 
 const remembered = new LRUCache<string, Postings>({
@@ -28,7 +28,7 @@ const remembered = new LRUCache<string, Postings>({
 })
 const inUse = onceIdle(() => remembered.clear())
 
-/** The lists of these terms, or undefined if too many entries would have to be read. */
+/** Returns the lists of these terms, or undefined if too many entries would have to be read. */
 export async function postingsOf(
   db: QueryExecutorProvider,
   state: IndexState,
@@ -45,8 +45,8 @@ export async function postingsOf(
 }
 
 /**
- * The number of chunks that contain each of these terms. Short lists are read for that, since counted terms are usually
- * ranked next; the result is undefined for terms with longer ones.
+ * Counts the chunks that contain each of these terms. Short lists are read for that, because counted terms
+ * are usually ranked next; the result is undefined for terms with longer ones.
  */
 export async function countByPostings(
   db: QueryExecutorProvider,

@@ -14,7 +14,7 @@ import { tokensOf } from './tokens.ts'
 export interface Postings {
   /** In ascending order. */
   sequences: Uint32Array
-  /** The BM25 value of the term in each. */
+  /** The BM25 value of the term in each chunk. */
   values: Float32Array
 }
 
@@ -51,7 +51,7 @@ export async function createReader(db: QueryExecutorProvider, state: IndexState,
     if (lengthOf === undefined || token === undefined) return undefined
     const [row] = await runText<{ places: string }>(
       db,
-      // Given a bare parameter as its limit, SQLite would prepare the statement again each time.
+      // With a bare parameter as its limit, SQLite would prepare the statement again each time.
       `select json_group_array(doc) as places
        from (select doc from temp.chunk_places where term = ? limit cast(? as integer))`,
       token,
@@ -64,7 +64,7 @@ export async function createReader(db: QueryExecutorProvider, state: IndexState,
   }
 
   return {
-    /** Undefined for a term with at least so many occurrences, or one that needs FTS5's help. */
+    /** Returns undefined for a term with at least `most` occurrences, or one that needs FTS5's help. */
     readShort,
     read: async (term: string) =>
       (await readShort(term, Number.MAX_SAFE_INTEGER)) ?? (await readByText(db, state, term)),

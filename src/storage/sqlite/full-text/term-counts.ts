@@ -6,7 +6,7 @@ import { runText } from '../run-text.ts'
 import { nameOf, stateOf } from './index-state.ts'
 import { countByPostings } from './postings.ts'
 
-/** Bytes of all counts together, by and large, and of each beyond its name. */
+/** Approximate bytes of all counts together, and of each count beyond its name. */
 const [maxBytes, overhead] = [8 * 1024 * 1024, 64]
 
 /** Counting the chunks that contain a frequent term takes as long as ranking them, so each thread caches the latest counts. */

@@ -34,9 +34,9 @@ const inUse = onceIdle(() => keptOf.clear())
 export type LengthOf = (sequence: number) => number
 
 /**
- * Undefined where lengths are better left to FTS5.
- * @param anew reads all of them: sources are indexed in turns, so a chunk may be added after others with higher
- * sequences
+ * Returns undefined if lengths are better left to FTS5.
+ * @param anew reads all of them: sources are indexed in turns, so a chunk can be added after others with
+ * higher sequences
  */
 export async function tokenLengths(
   db: QueryExecutorProvider,
@@ -80,7 +80,7 @@ async function read(
   return { ...state, first, lengths, count }
 }
 
-/** Whether the lengths belong to the same index. Chunk ids are unique, whichever file is at the path by now. */
+/** Returns true if the lengths belong to the same index. Chunk ids are unique, whichever file holds them. */
 async function isBefore(
   db: QueryExecutorProvider,
   known: Lengths,

@@ -3,7 +3,7 @@ import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { runText } from '../run-text.ts'
 
-/** Marks remain parts of words (Hindi and Thai vowels are marks); the callers have removed those to be ignored. */
+/** Marks remain parts of words (Hindi and Thai vowels are marks); callers have removed those to ignore. */
 export const tokenizer = `porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'`
 
 /** Total length of the terms that a thread caches, in characters. */
@@ -16,7 +16,7 @@ const remembered = new LRUCache<string, string>({
   sizeCalculation: (token, term) => token.length + term.length + 16,
 })
 
-/** The token of each term, undefined for one that yields no token or several. */
+/** Returns the token of each term, undefined for one that yields no token or several. */
 export async function tokensOf(
   db: QueryExecutorProvider,
   terms: readonly string[],

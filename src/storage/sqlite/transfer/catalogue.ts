@@ -17,8 +17,8 @@ export const catalogue: Catalogue = {
 }
 
 /**
- * Without the tables in which a virtual table stores its rows (not all of which are marked as such), and without the
- * tables of sketches, which are written together with their vectors.
+ * Lists tables, without those in which a virtual table stores its rows (not all of which are marked as such),
+ * and without those of sketches, which are written together with their vectors.
  */
 async function tables(db: QueryExecutorProvider): Promise<string[]> {
   const { rows } = await sql<{ name: string; type: string }>`

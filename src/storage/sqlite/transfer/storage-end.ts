@@ -12,7 +12,7 @@ import { catalogue } from './catalogue.ts'
 
 /**
  * A data directory that no service can use until this is closed.
- * @throws Error with a sentence while one does, or if there is no data where there has to be some.
+ * @throws Error with a sentence while one uses it, or if the data must exist and does not.
  */
 export async function openDirectoryEnd(
   path: string,
@@ -21,7 +21,7 @@ export async function openDirectoryEnd(
   const name = directoryName(path)
   if (mustExist && !existsSync(join(name, 'platform.db'))) throw new Error(`there is no data in ${name}.`)
   const directory = await openDataDirectory(path)
-  // After a permission cut, neither database may know more of a copy than the other.
+  // After a power cut, neither database must know more of a copy than the other.
   const engine = createEngine({ directory, synchronous: 'full' })
   try {
     const platform = await openPlatformDatabase(engine)
@@ -34,7 +34,7 @@ export async function openDirectoryEnd(
       storedAgents: () => namesIn(join(name, 'agents')),
       keyFile: directory.encryptionKey,
       openWakeUps: async () => createWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock: systemClock }),
-      // The lock on the directory ensures that.
+      // The lock on the directory keeps the data untouched.
       requireUntouched: async () => {},
       startWith: `Start the service with DATA_DIR=${name} and without DATABASE_URL.`,
       async close() {

@@ -19,17 +19,17 @@ export const noBlock = -1
 
 /** Bytes of sketches that a thread caches; those beyond are read again by each search. */
 export const maxBytes = 32 * 1024 * 1024
-/** How many uncached rows are held in memory at a time. */
+/** Max uncached rows held in memory at a time. */
 const blocksAtOnce = 64
 
 interface Kept {
-  /** By number. */
+  /** The cached blocks by number. */
   blocks: ReadonlyMap<number, Block>
   /** The newest change that is known. */
   seen: number
   /** All blocks up to this one are included, except those without sketches. */
   last: number
-  /** There are no others. */
+  /** True if there are no other blocks. */
   isWhole: boolean
 }
 
@@ -42,13 +42,13 @@ const keptOf = new LRUCache<string, Kept>({ maxSize: maxBytes })
 const inUse = onceIdle(() => keptOf.clear())
 
 export interface Sketches {
-  /** How many there are; of those that are not kept, how many there may be. */
+  /** Number of sketches; of uncached ones, the max possible number. */
   total: number
   /** The blocks, some at a time. */
   blocks: AsyncIterable<Iterable<SketchBlock>>
 }
 
-/** The sketches of the table with that name. Must not be called in a transaction that may still be rolled back. */
+/** Reads the sketches of a table. Must not be called in a transaction that can still be rolled back. */
 export async function readSketches(db: QueryExecutorProvider, table: RawBuilder<unknown>): Promise<Sketches> {
   inUse()
   const { key, newest } = await stateOf(db, table)

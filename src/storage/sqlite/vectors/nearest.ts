@@ -33,10 +33,10 @@ async function isTable(db: QueryExecutorProvider, name: string): Promise<boolean
   return rows.length > 0
 }
 
-/** Vectors that are held at a time. */
+/** Max vectors held at a time. */
 const looksAtOnce = 100
 
-/** The vectors of those of these chunks that have one. Read as one value, since a row each takes twice as long. */
+/** Reads the existing vectors of these chunks, as one value, because a row each takes twice as long. */
 async function lookAt(db: QueryExecutorProvider, table: string, sequences: readonly number[]) {
   const [row] = await runText<{ found: string; embeddings: Uint8Array | null }>(
     db,
@@ -50,7 +50,7 @@ async function lookAt(db: QueryExecutorProvider, table: string, sequences: reado
   return found.map((sequence, at) => ({ sequence, bytes: bytes.subarray(at * size, (at + 1) * size) }))
 }
 
-/** The sequences of the vectors that may be among the nearest. */
+/** Returns the sequences of the vectors that can be among the nearest. */
 async function worthALook(
   db: QueryExecutorProvider,
   space: VectorSpace,

@@ -14,14 +14,14 @@ import {
   sketchBytes,
 } from '../../search/sketch-bits.ts'
 
-/** The sketch of a vector, always with the first bit set. */
+/** Returns the sketch of a vector, always with the first bit set. */
 export function sketchOf(space: Pick<VectorSpace, 'form'>, vector: Vector): Uint8Array {
   const sketch = sidesOf(space, vector)
   sketch[0] = (sketch[0] ?? 0) | presence
   return sketch
 }
 
-/** Set so that an entry of zeros is not a sketch; a query has this bit as well, so it adds the same to all estimates. */
+/** Set so that zeros are no sketch; a query has this bit, too, so it adds the same to all estimates. */
 const presence = 1
 
 /** Words of a sketch: all of them, and those that are compared first. */
@@ -29,8 +29,8 @@ const allWords = sketchBits / 32
 const firstWords = allWords / 2
 
 /**
- * How many go on from each comparison to the next one. The error of ranks by sketches grows with the square root of the
- * number of vectors, as measured by `bench/search-large.ts`.
+ * Number of sketches that go on from each comparison to the next one. The error of ranks by sketches grows
+ * with the square root of the number of vectors, as measured by `bench/search-large.ts`.
  */
 const byFirstWords = (total: number) => 60 * Math.sqrt(total)
 const byAllWords = (total: number) => Math.max(1200, 10 * Math.sqrt(total))
@@ -53,7 +53,7 @@ export function createScan(space: VectorSpace, query: NearestQuery, total: numbe
   const estimates: number[] = []
 
   return {
-    /** @param counts whether a sequence is considered; undefined for all. */
+    /** @param counts returns true for a sequence to consider; undefined for all. */
     add({ start, sketches }: SketchBlock, counts?: (sequence: number) => boolean): void {
       const stored = wordsOf(sketches)
       for (let at = 0, sequence = start; at < stored.length; at += allWords, sequence += 1) {
@@ -66,7 +66,7 @@ export function createScan(space: VectorSpace, query: NearestQuery, total: numbe
       }
     },
 
-    /** The sequences of the nearest ones, in no particular order. */
+    /** Returns the sequences of the nearest ones, in no particular order. */
     nearest(): number[] {
       if (sequences.length <= wanted) return sequences
       const last = Float64Array.from(estimates).sort()[Math.ceil(estimates.length - wanted)] ?? 0
@@ -75,7 +75,7 @@ export function createScan(space: VectorSpace, query: NearestQuery, total: numbe
   }
 }
 
-/** The number of sketches in a row, not counting empty entries. */
+/** Counts the sketches in a row, without empty entries. */
 export function countIn(sketches: Uint8Array): number {
   let count = 0
   for (let at = 0; at < sketches.length; at += sketchBytes) count += (sketches[at] ?? 0) & presence

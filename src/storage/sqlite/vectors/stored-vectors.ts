@@ -1,4 +1,4 @@
-/** The tables of vectors as they are, for copying them. */
+/** Reads and writes the tables of vectors unchanged, for copying them. */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { floatsOf } from '../../search/exact-similarity.ts'

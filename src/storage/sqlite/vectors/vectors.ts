@@ -37,7 +37,7 @@ export async function createVectorTable(
   await sql`insert or ignore into ${sketches} values (${noBlock}, abs(random() % 1000000000000), x'')`.execute(
     db,
   )
-  // Last, since this row makes searches aware of the space.
+  // The vectors' table comes last, because it makes searches aware of the space.
   await sql`create table if not exists ${sql.table(name)} (
     sequence integer primary key, embedding ${sql.raw(`${form}_blob`)} not null)`.execute(db)
 }
@@ -54,7 +54,7 @@ export async function writeVectors(
   }
 }
 
-/** Accepts any vector, since copied data has to be identical. */
+/** Accepts any vector, because copied data has to be identical. */
 export async function writeTo(
   db: QueryExecutorProvider,
   { name, form }: Pick<TableOptions, 'name' | 'form'>,
@@ -66,7 +66,7 @@ export async function writeTo(
   await replaceSketch(db, name, sequence, sketchOf({ form }, vector))
 }
 
-/** In a block that had no sketches, which is stored empty, the other entries become zeros. */
+/** Replaces a sketch. In a block without sketches, which is stored empty, the other entries become zeros. */
 async function replaceSketch(
   db: QueryExecutorProvider,
   table: string,
@@ -119,7 +119,7 @@ export async function vectorTables(db: QueryExecutorProvider): Promise<string[]>
   return rows.map(row => row.name)
 }
 
-/** The table with the sketches of the vectors in that table. */
+/** Returns the table with the sketches of a table of vectors. */
 export function sketchesOf(table: string): RawBuilder<unknown> {
   return sql.table(`${table}${suffix}`)
 }
