@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { Service } from './app.ts'
 import { configurationOrExit, exitBecause, failed } from './exit.ts'
-import { holdLastLine } from './platform/last-line.ts'
+import { handleUncaughtErrors } from './platform/uncaught-errors.ts'
 
 /** After this time a closing service is ended, with all that still runs: in milliseconds, less than the 10 s promised. */
 const closingLimitMs = 9500
@@ -16,7 +16,7 @@ process.on('worker', thread => {
 const configuration = configurationOrExit()
 let service: Service | undefined
 let isClosing = false
-holdLastLine(
+handleUncaughtErrors(
   () => service?.infrastructure.log,
   error => {
     if (service === undefined) exitBecause('agentstead could not start', error)

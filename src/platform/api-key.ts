@@ -12,7 +12,7 @@ export function newApiKey(kind: 'agent' | 'personal'): string {
   return key + checksumOf(key)
 }
 
-/** The CRC-32 in base62. */
+/** Returns the CRC-32 in base62. */
 function checksumOf(text: string): string {
   let left = crc32(text)
   let written = ''
@@ -23,12 +23,12 @@ function checksumOf(text: string): string {
   return written
 }
 
-/** Whether a text claims to be a key, so that it is refused rather than ignored if it is none. */
+/** Returns true if a text claims to be a key, so that an invalid one is refused rather than ignored. */
 export function isApiKey(text: string): boolean {
   return /^as[ap]_/.test(text)
 }
 
-/** The form in which a key is stored; undefined for a text whose checksum is wrong, which was never a key. */
+/** Returns the stored form of a key; undefined for a text with a wrong checksum, which was never a key. */
 export function apiKeyHash(key: string): string | undefined {
   const end = key.length - checksumDigits
   if (!/^as[ap]_[0-9A-Za-z]{38}$/.test(key) || key.slice(end) !== checksumOf(key.slice(0, end)))
@@ -36,12 +36,12 @@ export function apiKeyHash(key: string): string | undefined {
   return hash('sha256', key, 'hex')
 }
 
-/** The part of a key by which people recognise it. */
+/** Returns the part of a key by which people recognise it. */
 export function apiKeyHint(key: string): string {
   return key.slice(-4)
 }
 
-/** The text without the keys in it, wherever they stand. */
+/** Returns the text with all keys masked. */
 export function maskApiKeys(text: string): string {
   return text.includes('asa_') || text.includes('asp_')
     ? text.replaceAll(/(as[ap]_)[0-9A-Za-z]{34}([0-9A-Za-z]{4})/g, '$1…$2')

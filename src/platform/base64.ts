@@ -1,4 +1,4 @@
-/** The bytes of a base64 text, or of a data URL in base64; undefined for any other text, of which Node would skip the rest. */
+/** Returns the bytes of base64 or a data URL; undefined for other text, which Node would read in part. */
 export function bytesOfBase64(text: string): Buffer | undefined {
   const base64 = text.replace(/^data:[^,]{0,200};base64,/i, '')
   const bytes = Buffer.from(base64, 'base64')

@@ -1,11 +1,11 @@
-/** What has changed of agents, for clients that follow them: of this process, and of all others that share its data. */
+/** Reports changes of agents to clients that follow them, from all processes that share the data. */
 import type { Clock } from './clock.ts'
 import { timestamp } from './clock.ts'
 
 export interface Change {
   /** The resource, by the name of its path. */
   type: string
-  /** Absent where it may be any of the type. */
+  /** Absent if any resource of the type might have changed. */
   id?: string
 }
 
@@ -16,29 +16,29 @@ interface Entry extends Change {
 
 /** One client's place in the changes of an agent. */
 export interface Follower {
-  /** The changes since the last call, or `missed` where there may have been others. */
+  /** Returns the changes since the last call, or `missed` if there might have been others. */
   take(): readonly (Change & { at: string })[] | 'missed'
-  /** By which `follow` goes on behind what was taken. */
+  /** Returns the place from which `follow` continues behind the taken changes. */
   place(): string
   /** Resolves once there is something to take. */
   changed(): Promise<void>
   end(): void
 }
 
-/** Between the processes. */
+/** A message between the processes. */
 interface Message {
   from: string
   agentId: string
-  /** Absent where the sender wants to hear of the agent's changes. */
+  /** Absent if the sender wants to receive the agent's changes. */
   changes?: Change[]
-  /** In their place: for what listens to calls. */
+  /** A call for listeners, instead of changes. */
   call?: string
 }
 
 interface Room {
-  /** By type and id: of what changed often, the last change is kept. In order. */
+  /** The last change of each resource by type and id, in order. */
   entries: Map<string, Entry>
-  /** Changes up to this sequence are not all there. */
+  /** Changes up to this sequence are incomplete. */
   forgotten: number
   newest: number
   followers: number
@@ -47,24 +47,24 @@ interface Room {
 }
 
 const maxEntries = 1_000
-/** Between flushes, after which changes of a type are no longer told apart. */
+/** Max pending changes between flushes; beyond it, changes of a type are not distinguished. */
 const maxPending = 200
-/** Milliseconds: for others to come along, so that a burst costs little. */
+/** Wait for further changes before a flush (ms), so that a burst costs little. */
 const flushMs = 50
-/** Milliseconds that changes are kept for a client that comes back. */
+/** Time that changes are kept for a client that returns (ms). */
 const keptMs = 300_000
 /** Milliseconds. */
 const announceMs = 30_000
-/** The payload of a notification has at most 8,000 bytes. */
+/** Max changes of a message: the payload of a notification has up to 8,000 bytes. */
 const changesPerMessage = 40
 
-/** Nothing is kept, and nothing sent, of an agent that nobody follows. */
+/** Keeps and sends nothing of an agent without followers. */
 export class ChangeFeed {
   readonly #clock: Clock
   readonly #instanceId: string
   readonly #rooms = new Map<string, Room>()
   readonly #pending = new Map<string, Map<string, Change>>()
-  /** When the interest of other processes in an agent ends. */
+  /** The end of other processes' interest in an agent. */
   readonly #wanted = new Map<string, number>()
   readonly #listeners = new Set<(call: string) => void>()
   #sequence = 0
@@ -79,7 +79,7 @@ export class ChangeFeed {
     return this.#rooms.has(agentId) || this.#wanted.has(agentId)
   }
 
-  /** To be called after a commit. */
+  /** Call it after a commit. */
   report(agentId: string, change: Change): void {
     const known = this.#pending.get(agentId)
     const pending = known ?? new Map<string, Change>()
@@ -90,7 +90,7 @@ export class ChangeFeed {
     setTimeout(() => this.#flush(agentId), flushMs).unref()
   }
 
-  /** @param place that of an earlier follower, behind which this one goes on. */
+  /** @param place the place of an earlier follower, behind which this one continues. */
   follow(agentId: string, place?: string): Follower {
     const room = this.#enter(agentId)
     const [origin, number] = place?.split('.') ?? []
@@ -117,7 +117,7 @@ export class ChangeFeed {
     }
   }
 
-  /** Calls the listeners of all other processes; the call is lost where one can't be reached now. */
+  /** Calls the listeners of all other processes; the call is lost for those that can't be reached now. */
   call(agentId: string, call: string): void {
     this.#send({ from: this.#instanceId, agentId, call })
   }
@@ -138,7 +138,7 @@ export class ChangeFeed {
     else this.#add(agentId, changes)
   }
 
-  /** Messages of others may have been lost. */
+  /** Handles a break in which messages of others might have been lost. */
   interrupted(): void {
     this.#sequence += 1
     for (const room of this.#rooms.values()) {

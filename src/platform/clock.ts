@@ -6,7 +6,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() }
 
-/** ISO 8601 in UTC with milliseconds: the one form in which the service stores and sends times. */
+/** Returns ISO 8601 in UTC with milliseconds, the only form in which the service stores and sends times. */
 export function timestamp(clock: Clock): string {
   return new Date(clock.now()).toISOString()
 }

@@ -8,15 +8,15 @@ export interface Column<Value = unknown> {
   type: 'text' | 'integer' | 'bigint' | 'float' | 'bytes' | 'sequence' | 'sequenceReference'
   isNullable?: true
   isUnique?: true
-  /** The table whose row this one belongs to, by `id`, and is deleted with. */
+  /** The table that the column refers to by `id`: the row is deleted with that one. */
   parent?: string
-  /** Stored where an insertion gives no value; `newId` and `now` are expressions of the engine. */
+  /** The value if an insertion gives none; `newId` and `now` are expressions of the engine. */
   default?: string | number | { engine: 'newId' | 'now' }
-  /** Set by a running process, so that a copy of the row has null. */
+  /** True for a value of a running process, which a copy of the row replaces with null. */
   isLease?: true
   /** The migration that added the column to a table that was there before. */
   since?: string
-  /** Never set: it carries the type. */
+  /** Never set: the field carries the type. */
   readonly value?: Value
 }
 
@@ -30,14 +30,14 @@ export const text: Column<string> = { type: 'text' }
 export const textOrNull: Column<string | null> = { type: 'text', isNullable: true }
 export const integer: Column<number> = { type: 'integer' }
 export const integerOrNull: Column<number | null> = { type: 'integer', isNullable: true }
-/** Beyond 32 bits. */
+/** A whole number beyond 32 bits. */
 export const bigint: Column<number> = { type: 'bigint' }
 export const bigintOrNull: Column<number | null> = { type: 'bigint', isNullable: true }
 export const float: Column<number> = { type: 'float' }
 export const bytes: Column<Uint8Array> = { type: 'bytes' }
 /** The key of a table that numbers its rows itself, ascending, and uses no number twice. */
 export const sequence: Column<Generated<number>> = { type: 'sequence' }
-/** Such a number of another row. */
+/** The sequence of another row. */
 export const sequenceReference: Column<number> = { type: 'sequenceReference' }
 /** The holder or the end of a lease. */
 export const lease: Column<string | null> = { ...textOrNull, isLease: true }
@@ -58,7 +58,7 @@ export function withDefault<Value>(
   return { ...(column as Column<Generated<Value>>), default: value }
 }
 
-/** A column that a later migration adds to the table. */
+/** Declares a column that a later migration adds to the table. */
 export function since<Of extends Column>(migration: string, column: Of): Of {
   return { ...column, since: migration }
 }

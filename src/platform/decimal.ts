@@ -2,16 +2,16 @@
 export interface Decimal {
   /** -1, 0 or 1. */
   sign: number
-  /** Digits before the point if it stood before the first digit that is not zero: `0.0123` has -1, `12.3` has 2. */
+  /** Number of digits before the point, negative for zeros after it: `0.0123` has -1, `12.3` has 2. */
   magnitude: number
-  /** Without zeros at either end; empty for zero. */
+  /** The digits without zeros at either end; empty for zero. */
   digits: string
 }
 
-/** As JSON writes numbers, or without the zero before the point: `007`, `0x1` and `+1` are texts. */
+/** Numbers as in JSON, or without the zero before the point: `007`, `0x1` and `+1` are texts. */
 const written = /^(-?)(0|[1-9]\d*|(?=\.\d))(?:\.(\d+))?(?:[eE]([+-]?\d{1,15}))?$/
 
-/** Undefined for a text that is no number, or whose exponent has more than 15 digits. Takes linear time. */
+/** Returns undefined if the text is no number, or its exponent has more than 15 digits. Takes linear time. */
 export function decimalOf(text: string): Decimal | undefined {
   const match = written.exec(text)
   if (match === null) return undefined
@@ -29,7 +29,7 @@ export function decimalOf(text: string): Decimal | undefined {
   }
 }
 
-/** Less than 0, 0, or more than 0, as the first is less than, equal to or greater than the other. */
+/** Returns less than 0, 0, or more than 0, if the first is less than, equal to or greater than the other. */
 export function compareDecimals(one: Decimal, other: Decimal): number {
   if (one.sign !== other.sign) return one.sign - other.sign
   if (one.magnitude !== other.magnitude) return one.sign * (one.magnitude - other.magnitude)

@@ -1,12 +1,12 @@
 import { AppError } from './errors.ts'
 
-/** State of the disk that holds the service's data. */
+/** The state of the disk that holds the service's data. */
 export interface Disk {
-  /** Why nothing can be stored at the moment; undefined while all is well. */
+  /** The reason why nothing can be stored at the moment; undefined while the disk works. */
   readonly problem: AppError | undefined
   /** Notes the problem if this error comes from it. */
   report(error: unknown): void
-  /** While there is a problem, frees some of the space that is reserved for what must be written nevertheless. */
+  /** During a problem, frees some of the space that is reserved for necessary writes. */
   makeRoom(): Promise<void>
 }
 
@@ -18,7 +18,7 @@ export function storageFull(cause?: unknown, state: 'full' | 'read-only' = 'full
   return new AppError('STORAGE_FULL', `The disk of the service is ${state}.${advice}`, { cause })
 }
 
-/** The problem of the disk that an error comes from, also as the cause of another error; undefined if it doesn't. */
+/** Returns the disk's problem in an error, also as the cause of another error; undefined without one. */
 export function diskProblemIn(error: unknown): AppError | undefined {
   if (!(error instanceof Error)) return undefined
   if (error instanceof AppError && error.code === 'STORAGE_FULL') return error
@@ -28,7 +28,7 @@ export function diskProblemIn(error: unknown): AppError | undefined {
   return diskProblemIn(error.cause)
 }
 
-/** Runs what must succeed even on a full disk, and runs it again if that was found out only now. */
+/** Runs work that must succeed even on a full disk, and again if it reports the full disk first. */
 export async function withRoom<Result>(disk: Disk, work: () => Promise<Result>): Promise<Result> {
   await disk.makeRoom()
   try {

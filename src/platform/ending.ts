@@ -1,10 +1,10 @@
 import type { Log } from './logging/log.ts'
 
-/** Ends the parts of something one by one, so that a part that fails to end keeps no other from it. */
+/** Ends several parts one by one, so that a failure of one does not keep the others from ending. */
 export function createEnding(log: Log) {
   const problems: unknown[] = []
   return {
-    /** Never rejects: what `end` throws is logged. */
+    /** Never rejects: errors of `end` are logged. */
     async attempt(end: () => unknown): Promise<void> {
       try {
         await end()

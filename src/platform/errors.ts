@@ -1,8 +1,8 @@
 import { isMainThread } from 'node:worker_threads'
 
 /**
- * The closed catalogue of errors that callers can meet. An entry is a code, its HTTP status and whose fault it is:
- * `user` (the request is wrong), `operational` (something outside failed), `unexpected` (a defect of ours).
+ * The closed catalogue of errors that callers can meet. An entry is a code, its HTTP status and the party at
+ * fault: `user` (the request is wrong), `operational` (something outside failed), `unexpected` (our defect).
  */
 const catalogue = {
   VALIDATION_ERROR: { status: 400, fault: 'user' },
@@ -59,7 +59,7 @@ interface AppErrorOptions {
   details?: Record<string, unknown>
   /** The error underneath; logged, never sent. */
   cause?: unknown
-  /** Whether it would fail again until a person has put something right. By default that is so if the user is at fault. */
+  /** True if it would fail again until a person corrects the cause; defaults to the user's fault. */
   isPermanent?: boolean
 }
 
@@ -93,14 +93,14 @@ export class AppError extends Error {
   }
 }
 
-/** The AppError that another thread has thrown; any other error as it is. */
+/** Returns the AppError that another thread has thrown; any other error unchanged. */
 export function fromThread(error: unknown): unknown {
   const { code, ...options } = (error instanceof Error && (error.cause as Partial<Sent> | undefined)) || {}
   const isAppError = error instanceof Error && code !== undefined && code in catalogue
   return isAppError ? new AppError(code, error.message, options) : error
 }
 
-/** A caller without the needed role: a 403 whose body is this plain text. */
+/** Thrown for a caller without the needed role: a 403 whose body is this plain text. */
 export class AccessDenied extends Error {
   constructor(message: string) {
     super(message)
@@ -114,12 +114,12 @@ export function invalid(field: string, issue: string): AppError {
   })
 }
 
-/** `what` is the thing in words, as in "Source not found". */
+/** Creates the error. `what` is the thing in words, as in "Source not found". */
 export function notFound(what: string): AppError {
   return new AppError('NOT_FOUND', `${what} not found`)
 }
 
-/** The thing that was looked for. @throws NOT_FOUND naming `what`, if it is not there. */
+/** Returns what was found. @throws NOT_FOUND naming `what`, if there is nothing. */
 export function required<Found>(found: Found | undefined, what: string): Found {
   if (found === undefined) throw notFound(what)
   return found

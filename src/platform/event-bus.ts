@@ -1,12 +1,12 @@
 export type EventHandler<Payload> = (payload: Payload) => void | Promise<void>
 
-/** Carries events within the process, at once and without storing them, from a lower part of the service to those above it; `Events` maps each name to its payload. */
+/** Carries unstored events in the process to higher parts of the service; `Events` maps names to payloads. */
 export interface EventBus<Events> {
   /** Returns a function that removes the handler. */
   on<Name extends keyof Events & string>(name: Name, handler: EventHandler<Events[Name]>): () => void
   /**
-   * Runs the handlers one after the other, in the order of their registration, all of them even when some fail.
-   * @throws AggregateError of what the handlers threw.
+   * Runs the handlers one after the other, in the order of their registration, all of them even if some fail.
+   * @throws AggregateError of the handlers' errors.
    */
   emit<Name extends keyof Events & string>(name: Name, payload: Events[Name]): Promise<void>
 }

@@ -1,42 +1,42 @@
-/** JSON whose numbers keep the value that they were written with, also where a double would round it. */
+/** JSON whose numbers keep their written value, even if a double would round it. */
 import { randomUUID } from 'node:crypto'
 import { compareDecimals, decimalOf } from './decimal.ts'
 
 /**
- * A number from JSON that a double can't hold. It is a function so that all code takes it for a value without parts: it
- * is no object to look into, of no type of a schema, and can't be sent to a thread. As JSON and as text it is its digits.
+ * A number from JSON that a double can't hold. As a function, it counts as a value without parts: it has no
+ * members, matches no schema's type, and can't be sent to a thread. As JSON and as text it is its digits.
  */
 interface ExactNumber {
-  /** The digits, as they were written. */
+  /** Returns the written digits. */
   (): string
   toJSON(): unknown
 }
 
 declare global {
   interface JSON {
-    /** What `stringify` writes as this text. */
+    /** Returns a value that `stringify` writes as this text. */
     rawJSON(text: string): object
   }
 }
 
-/** At most 15 digits without an exponent are exact in a double. What looks like more within a text costs time only. */
+/** Up to 15 digits without an exponent are exact in a double. A false match within a text only costs time. */
 const longNumber = /(?:^|[[:,\s])(?:[\d.-]{16}|-?[\d.]+[eE])/
 const maxSafeLength = 15
 
-/** Whether `parseJson` may differ from `JSON.parse`. */
+/** Returns true if `parseJson` might differ from `JSON.parse`. */
 export function mayBeInexact(json: string): boolean {
   return longNumber.test(json)
 }
 
-/** A string that does not end reaches to the end of the text: otherwise each quote in it would be tried as a beginning. */
+/** A string without an end reaches to the end of the text: else each quote in it would be tried. */
 const stringOrNumber = /"(?:[^"\\]+|\\.?)*"?|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
-/** Takes a fifth of the time, but finds numbers within strings as well. */
+/** This pattern takes a fifth of the time, but finds numbers within strings, too. */
 const loneNumber =
   /(?<=^|[[:,\s])-?(?=\d[\d.]{14}|[\d.]+[eE])(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[,\]}\s]|$)/g
 
 type Write = (digits: string) => string
 
-/** The same JSON with strings in the place of numbers that a double would change. @param write gives the text of such a string */
+/** Returns the JSON with strings, which `write` gives, instead of numbers that a double would change. */
 export function replaceNumbers(json: string, write: Write): string {
   return mayBeInexact(json) ? replaceFound(json, stringOrNumber, write) : json
 }
@@ -47,7 +47,7 @@ function replaceFound(json: string, pattern: RegExp, write: Write): string {
   )
 }
 
-/** The same JSON with texts of the same digits in the place of numbers that a double would change. */
+/** Returns the same JSON with texts of the same digits instead of numbers that a double would change. */
 export function withNumbersAsText(json: string): string {
   return replaceNumbers(json, digits => digits)
 }
@@ -60,20 +60,20 @@ function isDouble(digits: string): boolean {
   return one !== undefined && other !== undefined && compareDecimals(one, other) === 0
 }
 
-/** It cannot be guessed, so that no text from elsewhere becomes a number. */
+/** A mark that cannot be guessed, so that no foreign text becomes a number. */
 const mark = `number ${randomUUID()} `
 
-/** A text that `unmark` makes an exact number, for libraries that parse JSON by themselves. */
+/** Returns a text that `unmark` turns into an exact number, for libraries that parse JSON themselves. */
 export const markNumber: Write = digits => mark + digits
 
-/** As `JSON.parse`, except that a number which a double would change is an `ExactNumber`. */
+/** Works like `JSON.parse`, except that a number which a double would change is an `ExactNumber`. */
 export function parseJson(text: string) {
   if (!mayBeInexact(text)) return JSON.parse(text)
   for (const pattern of [loneNumber, stringOrNumber])
     try {
       return unmark(JSON.parse(replaceFound(text, pattern, markNumber)))
     } catch {
-      // A mark within a string ends it, so that this is no JSON.
+      // A mark within a string ends the string, which makes invalid JSON.
     }
   return JSON.parse(text)
 }
@@ -103,7 +103,7 @@ export function isExactNumber(value: unknown): value is ExactNumber {
   return typeof value === 'function' && 'toJSON' in value
 }
 
-/** The value with the nearest doubles in the place of exact numbers: for checks against schemas. */
+/** Returns the value with the nearest doubles instead of exact numbers, for checks against schemas. */
 export function withDoubles<Value>(value: Value): Value {
   const json = JSON.stringify(value)
   return mayBeInexact(json) ? JSON.parse(json, finite) : value

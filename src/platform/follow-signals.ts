@@ -1,6 +1,6 @@
 /**
- * Aborts the controller as soon as one of the signals aborts, with its reason; `AbortSignal.any` costs several times as
- * much. Returns a function that stops following, which must be called if a signal may outlive the controller.
+ * Aborts the controller as soon as one of the signals aborts, with its reason; `AbortSignal.any` costs
+ * several times as much. Returns a function to stop following, needed if a signal can outlive the controller.
  */
 export function followSignals(controller: AbortController, signals: readonly AbortSignal[]): () => void {
   const unsubscribes = signals.map(signal => {

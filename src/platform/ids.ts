@@ -4,11 +4,11 @@ import { currentChange } from './current-change.ts'
 
 const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** Where new identifiers come from; tests pass a counting one. */
+/** The source of new identifiers; tests pass a counting one. */
 export interface Ids {
-  /** An opaque identifier of a record. Those of one process sort as they were made, as lists order records of one millisecond. */
+  /** Returns a record's opaque identifier. One process's sort by creation, even within a millisecond. */
   record(): string
-  /** A tool call identifier: nine alphanumerics, as the wire format requires. */
+  /** Returns a tool call's identifier: nine alphanumerics, as the wire format requires. */
   toolCall(): string
 }
 

@@ -1,7 +1,7 @@
-/** Levels of JSON that is taken from others: no honest text has as many, and what reads or writes it later recurses. */
+/** Max levels of foreign JSON: no honest text has as many, and later readers and writers recurse. */
 export const maxLevels = 200
 
-/** Whether arrays and objects of a JSON text are nested more than `limit` levels deep; counted without recursion. */
+/** Returns true if a JSON text is nested more than `limit` levels deep, counted without recursion. */
 export function isDeeperThan(limit: number, json: string): boolean {
   let depth = 0
   for (let index = 0; index < json.length; index += 1) {
@@ -14,7 +14,7 @@ export function isDeeperThan(limit: number, json: string): boolean {
   return false
 }
 
-/** The place of the quote that ends the string which begins at `start`; the native search is quick where texts are long. */
+/** Returns the place of the quote that ends the string at `start`; native search is quick for long texts. */
 export function endOfString(json: string, start: number): number {
   let end = json.indexOf('"', start + 1)
   while (end !== -1 && isEscaped(json, end)) end = json.indexOf('"', end + 1)

@@ -1,4 +1,4 @@
-/** The value at a JSON pointer (RFC 6901) in its URI form, the part of a reference behind `#`; undefined if there is none. */
+/** Returns the value at a JSON pointer (RFC 6901) in its URI form, which follows `#`; undefined if none. */
 export function valueAt(document: unknown, pointer: string): unknown {
   if (pointer === '') return document
   if (!pointer.startsWith('/')) return undefined

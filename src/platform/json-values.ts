@@ -1,12 +1,12 @@
 import { endOfString } from './json-depth.ts'
 
-/** Values of JSON that callers and models may send in one piece: what is done with as many takes some milliseconds. */
+/** Max JSON values that callers and models may send at once: work on as many takes some milliseconds. */
 export const maxValues = 20_000
 
-/** Characters from which on a string is not looked through for what only stands outside of strings. */
+/** Min characters of a string that is skipped when looking for syntax. */
 const longString = 10_000
 
-/** The same JSON without what its long strings say, such as files in base64. */
+/** Returns the JSON without the contents of its long strings, such as files in base64. */
 export function withoutLongStrings(json: string): string {
   let outline = ''
   let from = 0
@@ -22,8 +22,8 @@ export function withoutLongStrings(json: string): string {
 }
 
 /**
- * Whether JSON contains more values than that, including names and lists. Many small values take far longer to parse
- * than as many bytes of text, and parsing blocks the thread; so they are counted first.
+ * Returns true if JSON contains more values than `most`, including names and lists. Many small values take
+ * far longer to parse than as many bytes of text, and parsing blocks the thread; so they are counted first.
  */
 export function hasMoreValuesThan(text: string | Uint8Array, most: number): boolean {
   if (text.length <= most) return false

@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import { replaceLagGauges } from './event-loop/lag-gauges.ts'
 
-/** In milliseconds, and practically never: prom-client has no setting that leaves the lag of the event loop to others. */
+/** Practically infinite interval (ms): prom-client has no setting to leave out the lag of the event loop. */
 const lagElsewhere = 2 ** 31 - 1
 
-/** The numbers of one process, in Prometheus' text form. */
+/** Creates the metrics of one process, in Prometheus' text form. */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagElsewhere })
@@ -19,7 +19,7 @@ export function createMetrics() {
   const modelTokens = new Counter({
     name: 'model_tokens_total',
     help: 'Tokens that model services reported, cached_input within input; estimated where they reported none.',
-    // Not by model: its id is the caller's text, and each would be a series for ever.
+    // Not by model: its id is the caller's text, and each would be a permanent series.
     labelNames: ['provider', 'direction'],
     registers: [registry],
   })
@@ -44,7 +44,7 @@ export function createMetrics() {
     observeRequest(method: string, route: string, status: number, seconds: number) {
       requestSeconds.observe({ method, route, status }, seconds)
     },
-    /** Reports of services are checked: a counter that is given nonsense would throw. */
+    /** Checks numbers from services: a counter would throw on nonsense. */
     countTokens(
       provider: string,
       direction: 'input' | 'cached_input' | 'output' | 'estimated',
@@ -52,7 +52,7 @@ export function createMetrics() {
     ) {
       if (Number.isFinite(tokens) && tokens > 0) modelTokens.inc({ provider, direction }, tokens)
     },
-    /** @param dollars that it cost */
+    /** @param dollars its cost */
     countModelCall(provider: string, dollars: number) {
       modelCalls.inc({ provider })
       modelCost.inc({ provider }, dollars)

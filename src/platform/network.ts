@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** Whether an address or name of a host means this machine alone. */
+/** Returns true if an address or name of a host means this machine alone. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase()
   if (bare === 'localhost') return true

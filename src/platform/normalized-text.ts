@@ -1,24 +1,24 @@
 /**
- * Combining marks in a row that are kept: more than any language writes, and as many as the Stream-Safe Text Format has
- * (Unicode Standard Annex 15).
+ * Max combining marks in a row that are kept: more than any language writes, and as many as the Stream-Safe
+ * Text Format has (Unicode Standard Annex 15).
  */
 const maxMarks = 30
 const excessMarks = new RegExp(`(\\p{M}{${maxMarks}})\\p{M}+`, 'gu')
 
 /**
- * The text in a Unicode normalization form, without what exceeds `maxMarks`. The platform's own `normalize` sorts the
- * marks of a run in quadratic time and can't be interrupted, so that it must not be called elsewhere.
+ * Returns the text in a Unicode normalization form, without marks beyond `maxMarks`. The platform's own
+ * `normalize` sorts the marks of a run in quadratic time, uninterruptibly: it must not be called elsewhere.
  */
 export function normalizedText(text: string, form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD'): string {
   return text.replace(excessMarks, '$1').normalize(form)
 }
 
-/** The text with the decimal digits of all scripts as 0 to 9. */
+/** Returns the text with the decimal digits of all scripts as 0 to 9. */
 export function withPlainDigits(text: string): string {
   return text.replace(/[^\P{Nd}0-9]/gu, digitOf)
 }
 
-/** Decimal digits stand in rows from 0 to 9, in each script. */
+/** Returns a digit's value by its place: decimal digits are in rows from 0 to 9, in each script. */
 function digitOf(character: string): string {
   const code = character.codePointAt(0) ?? 0
   let value = 0

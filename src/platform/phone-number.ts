@@ -5,18 +5,18 @@ import { normalizedText, withPlainDigits } from './normalized-text.ts'
 type Library = typeof import('libphonenumber-js/min')
 
 interface WrittenNumber {
-  /** With plain digits, blanks and hyphens. */
+  /** The number with plain digits, blanks and hyphens. */
   plain: string
-  /** The digits, after a `+` where they begin with a country's code. */
+  /** The digits, after a `+` if they begin with a country's code. */
   compact: string
-  /** Whether a zero that is not dialled from abroad stands in parentheses. */
+  /** True if a zero that is not dialled from abroad is in parentheses. */
   hasTrunkZero: boolean
   extension: string | undefined
 }
 
-/** Longer texts are not read. */
+/** Max length of a text; longer ones are not read. */
 const maxLength = 200
-/** The digits of an id of WhatsApp, which takes the place of a number. */
+/** The number of digits, of an id of WhatsApp as well, which replaces a number. */
 const digitCount = { least: 3, most: 20 }
 
 const link = /^(?:https?:\/\/)?(?:wa\.me\/|api\.whatsapp\.com\/send\/?\?phone=)(?:\+|%2b)?/i
@@ -31,23 +31,23 @@ const extensionPattern = new RegExp(
   `^(.*?)(?:(?:;ext=|[ ,;(/-]*(?:${extensionWords})[ .:=#-]*)(\\d{1,8})\\)?|[,;]+ ?(\\d{1,5}))$`,
   'iu',
 )
-/** As tables write dates into columns of numbers. */
+/** A date in a column of numbers. */
 const date = /^(?:19|20)\d\d-[01]\d-[0-3]\d$/
-/** A slash is written within numbers, too. */
+/** Two numbers; a slash can be within a number, too. */
 const twoNumbers = /(?:\d\D*){7}\/(?:\D*\d){7}/
 
-/** Without the characters that show nothing: soft hyphens, joiners, marks of direction and of byte order. */
+/** Removes invisible characters: soft hyphens, joiners, marks of direction and of byte order. */
 export function withoutInvisible(text: string): string {
   return text.replace(/\p{Default_Ignorable_Code_Point}/gu, '')
 }
 
-/** Undefined for a text that is no telephone number. */
+/** Returns undefined for a text that is no telephone number. */
 export function readNumber(text: string): WrittenNumber | undefined {
   if (text.length > maxLength) return undefined
   const digits = withPlainDigits(normalizedText(withoutInvisible(text), 'NFKC'))
   const spelled = digits
     .replace(/\s+/g, ' ')
-    // The long vowel of Japanese has the hyphen's key.
+    // The long vowel of Japanese is on the hyphen's key.
     .replace(/[\p{Pd}\u2212\u30fc]/gu, '-')
     .replace(/^[\s]+|[\s,;]+$/g, '')
   const base = context.exec(spelled)?.[1]
@@ -57,7 +57,7 @@ export function readNumber(text: string): WrittenNumber | undefined {
     .replace(/['\u2019]/g, '')
     .replace(label, '')
     .replace(parameters, '')
-    // A table that was saved with numbers in place of texts.
+    // Removes the fraction of a table that was saved with numbers instead of texts.
     .replace(/^(\+?\d{6,})\.0$/, '$1')
   const [, main = unlabelled, ending, short] = extensionPattern.exec(unlabelled) ?? []
   const plain = (base === undefined || main.startsWith('+') ? main : base + main).trim()
@@ -75,9 +75,9 @@ export function readNumber(text: string): WrittenNumber | undefined {
 }
 
 /**
- * The number as it is stored: E.164, or as it was written if that differs in nothing but separators or no country is known;
- * an extension stands at the end as ` ext. 12`. Undefined for a text that is no telephone number.
- * @param country of numbers without a country's code, ISO 3166 alpha-2.
+ * Returns the stored form of the number: E.164, or unchanged if that differs only in separators or no country
+ * is known; an extension is at the end as ` ext. 12`. Undefined for a text that is no telephone number.
+ * @param country the country, ISO 3166 alpha-2, of numbers without a country's code.
  */
 export async function normalNumber(text: string, country: string | undefined): Promise<string | undefined> {
   const written = readNumber(text)
@@ -90,25 +90,25 @@ export async function normalNumber(text: string, country: string | undefined): P
   return extension === undefined ? number : `${number} ext. ${extension}`
 }
 
-/** E.164; undefined if no country is known, or the number is none of that country. */
+/** Returns E.164; undefined if no country is known, or the number is none of that country. */
 async function wholeNumber({ compact, hasTrunkZero }: WrittenNumber, country: string | undefined) {
-  // Its tables take 50 ms to load.
+  // The library's tables take 50 ms to load.
   const library = await import('libphonenumber-js/min')
   const { isSupportedCountry, parsePhoneNumberFromString: parse } = library
   const abroad = /^(?:\+|00)(.+)/.exec(compact)?.[1]
   const whole = abroad === undefined && !hasTrunkZero ? undefined : parse(`+${abroad ?? compact}`)
-  // A zero that is not dialled, where the country has none.
+  // Without a zero that is not dialled, if the country has none.
   const without = whole && parse(`+${whole.countryCallingCode}${whole.nationalNumber.replace(/^0/, '')}`)
   if (without?.isValid() && !whole?.isValid()) return without.number
   if (whole?.isPossible()) return whole.number
   if (compact.startsWith('+')) return undefined
   if (country !== undefined && isSupportedCountry(country)) return nationalNumber(library, compact, country)
-  // Of North America's prefix; a town that has this code of its own has shorter numbers.
+  // The number after North America's prefix; a town with this code of its own has shorter numbers.
   const number = /^011\d{10,}$/.test(compact) ? parse(`+${compact.slice(3)}`) : undefined
   return number?.isValid() ? number.number : undefined
 }
 
-/** Whether a country, ISO 3166 alpha-2, has national numbers that are known. */
+/** Returns true if the national numbers of a country, ISO 3166 alpha-2, are known. */
 export async function hasNumbers(country: string): Promise<boolean> {
   return (await import('libphonenumber-js/min')).isSupportedCountry(country)
 }
@@ -121,10 +121,10 @@ function nationalNumber(
   // Mexico's former trunk prefixes, which the tables no longer have.
   const dialled = country === 'MX' ? compact.replace(/^0(?:1|4[45])(?=\d{10}$)/, '') : compact
   const national = parse(dialled, country)
-  // Where the sign before the country's code was left out.
+  // The number if the sign before the country's code was left out.
   const signed = compact.startsWith('0') ? undefined : parse(`+${compact}`)
   if (signed?.isValid() && signed.countryCallingCode === national?.countryCallingCode) return signed.number
-  // So many digits are a number of another country, rather than a national one without its zero.
+  // That many digits are a number of another country, rather than a national one without its zero.
   if (signed?.isPossible() && compact.length >= 12) return undefined
   if (national?.isValid()) return national.number
   const withoutZero = compact.startsWith('0') ? parse(compact.slice(1), country) : undefined
@@ -133,8 +133,8 @@ function nationalNumber(
 }
 
 /**
- * The numbers, in digits, that are the same person's on WhatsApp: with and without Argentina's 9, Mexico's 1 and the ninth digit
- * of Brazil's mobile numbers. The shortest one comes first.
+ * Returns the numbers, in digits, of the same person on WhatsApp: with and without Argentina's 9, Mexico's 1
+ * and the ninth digit of Brazil's mobile numbers. The shortest one comes first.
  */
 export function spellingsOf(number: string): string[] {
   const [, digits = '', extension = ''] = /^(\d*)(.*)$/s.exec(number) ?? []

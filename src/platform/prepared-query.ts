@@ -1,6 +1,6 @@
 import type { Compilable, CompiledQuery, Kysely } from 'kysely'
 
-/** Placeholder in a query's text for a value that is known only when it runs. */
+/** A placeholder in a query's text for a value that is known only when it runs. */
 class Placeholder {
   readonly name: string
 
@@ -9,12 +9,12 @@ class Placeholder {
   }
 }
 
-/** A placeholder for the value of that name, of any type. */
+/** Returns a placeholder for the value of that name, of any type. */
 export type ValueOf<Name extends string> = <Type = string>(name: Name) => Type
 
 /**
- * A query whose text is built once per engine, for the few queries that run with every request: building one costs
- * several times as much as running it. `build` gets a function that returns a placeholder for each value.
+ * Prepares a query whose text is built once per engine, for the few queries of every request: building one
+ * costs several times as much as running it. `build` gets a function that returns placeholders.
  */
 export function prepareQuery<Database, Row, Name extends string>(
   build: (database: Kysely<Database>, value: ValueOf<Name>) => Compilable<Row>,
@@ -43,11 +43,11 @@ export function prepareQuery<Database, Row, Name extends string>(
 }
 
 interface PreparedQuery<Row> extends CompiledQuery<Row> {
-  /** Parameters, before those that are placeholders were replaced. */
+  /** The parameters before their placeholders were replaced. */
   placeholders?: readonly unknown[]
 }
 
-/** The value with which a value of a query's nodes was executed. */
+/** Returns the value with which a value of a query's nodes was executed. */
 export function valueIn({ parameters, placeholders }: PreparedQuery<unknown>, value: unknown): unknown {
   return value instanceof Placeholder ? parameters[placeholders?.indexOf(value) ?? -1] : value
 }

@@ -5,18 +5,18 @@ import { ofOwnSchemas } from './own-schemas.ts'
 import type { SchemaProblem, SchemaViolation } from './schema-problem.ts'
 import { problemFrom } from './schema-problem.ts'
 
-// Formats say to readers of a schema what a text means; they need not be checked again in what we stored ourselves.
+// Formats explain a text to readers of a schema; they need no second check in our own stored data.
 const ajv = new Ajv({ ...ofOwnSchemas, validateFormats: false, verbose: true })
 const compiled = new WeakMap<TSchema, ValidateFunction>()
 const whole = new Ajv({ ...ofOwnSchemas, validateFormats: false, verbose: true, allErrors: true })
 const compiledWhole = new WeakMap<TSchema, ValidateFunction>()
 
-/** Whether a value from outside is what the schema says; each schema is compiled when it is first used. */
+/** Returns true if a value from outside matches the schema; each schema is compiled at its first use. */
 export function matches<Schema extends TSchema>(schema: Schema, value: unknown): value is Static<Schema> {
   return validatorOf(schema)(value)
 }
 
-/** The value's problem; undefined if it matches. */
+/** Returns the value's problem; undefined if it matches. */
 export function problemOf(schema: TSchema, value: unknown): SchemaProblem | undefined {
   const validate = validatorOf(schema)
   const violation = validate(value) ? undefined : validate.errors?.[0]
@@ -31,7 +31,7 @@ function validatorOf(schema: TSchema): ValidateFunction {
   return validate
 }
 
-/** Everything that is wrong with a value, each with the part of it that is. */
+/** Returns all problems of a value, each with its part of the value. */
 export function problemsOf(schema: TSchema, value: unknown): (SchemaProblem & ViolatingPart)[] {
   const validate = compiledWhole.get(schema) ?? whole.compile(schema)
   compiledWhole.set(schema, validate)
@@ -44,7 +44,7 @@ export function problemsOf(schema: TSchema, value: unknown): (SchemaProblem & Vi
 }
 
 interface ViolatingPart {
-  /** Whether something required is not there. */
+  /** True if a required part is missing. */
   isMissing: boolean
   value: unknown
 }

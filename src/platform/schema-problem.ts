@@ -1,20 +1,20 @@
 import { isExactNumber } from './exact-json.ts'
 
-/** A violation of a schema, as the validator reports it. */
+/** A violation of a schema from the validator. */
 export interface SchemaViolation {
   keyword: string
   instancePath: string
   message?: string
-  /** What violates it, from a validator that is verbose. */
+  /** The violating value, from a verbose validator. */
   data?: unknown
   params?: Record<string, unknown>
-  /** The schema that was violated; a validator names it if it is verbose. */
+  /** The violated schema, from a verbose validator. */
   parentSchema?: { pattern?: string; description?: string }
 }
 
 /** A value's problem, for a person. */
 export interface SchemaProblem {
-  /** Path of a field within the value, as `items.0.name`; empty for the whole. */
+  /** Path of a field within the value, such as `items.0.name`; empty for the whole. */
   field: string
   /** A sentence without its subject. */
   issue: string
@@ -28,17 +28,17 @@ export function problemFrom(violation: SchemaViolation): SchemaProblem {
   return { field, issue: missing ? 'is required' : extra ? 'is not a known field' : issueOf(violation) }
 }
 
-/** `/settings/a~1b/0` (RFC 6901) as `settings.a/b.0`. */
+/** Returns `/settings/a~1b/0` (RFC 6901) as `settings.a/b.0`. */
 function dottedPath(pointer: string): string {
   return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** Names that callers made up are quoted only so far. */
+/** Shortens a quoted name, which callers can choose. */
 function clip(name: string): string {
   return name.length > 100 ? `${name.slice(0, 100)}…` : name
 }
 
-/** The problem, in words for a person; a schema's description says what a pattern means. */
+/** Returns the problem in words for a person; a schema's description explains a pattern. */
 function issueOf(violation: SchemaViolation): string {
   const { keyword, params = {}, message = 'is not valid', parentSchema, data } = violation
   if (isExactNumber(data)) return inexact

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts'
 
-/** The path that those of all temporary files begin with. */
+/** The prefix of the paths of all temporary files. */
 export const temporaryFiles = join(tmpdir(), 'agentstead-file-')
 
-/** A file without a name, to be written and read: it is gone when its handle is closed, and when the process dies. */
+/** Opens a file without a name, to write and read: it ends with its handle, and with the process. */
 export async function openTemporaryFile(): Promise<FileHandle> {
   const folder = await makeTemporaryFolder(temporaryFiles)
   try {

@@ -6,12 +6,12 @@ import type { DatabaseSync } from 'node:sqlite'
 const suffix = '.lock'
 /** SQLite's code for a lock that another process has. */
 const busy = 5
-/** By the folders that this process has made and not removed. */
+/** Locks by folder, of those that this process has made and not removed. */
 const locks = new Map<string, DatabaseSync>()
 
 /**
- * Makes a folder that only this user may enter, named by the prefix, a path, and more. If this process dies it is removed by
- * `removeAbandonedFolders`: a lock beside it, out of reach of those who are given the folder, shows that the process lives.
+ * Makes a folder that only this user can enter, named by the prefix, a path, and more. If this process dies,
+ * `removeAbandonedFolders` removes it: a lock beside it, out of its users' reach, is held by the process.
  */
 export async function makeTemporaryFolder(prefix: string): Promise<string> {
   const path = `${prefix}${randomUUID()}`
@@ -22,7 +22,7 @@ export async function makeTemporaryFolder(prefix: string): Promise<string> {
   return path
 }
 
-/** Also where something still writes into it. Never rejects. */
+/** Removes a folder, even if something still writes into it. Never rejects. */
 export async function removeTemporaryFolder(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }).catch(() => {})
   locks.get(path)?.close()
@@ -44,15 +44,16 @@ export async function removeAbandonedFolders(prefix: string): Promise<void> {
   }
 }
 
-/** Another user could have put a link there. */
+/** Returns true for an own file: another user could have put a link there. */
 async function isOwn(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined)
   return found?.isFile() === true && found.uid === process.getuid?.()
 }
 
 /**
- * Undefined while another process has it. An open exclusive transaction is a lock of the operating system, which releases it
- * however the process ends; ids of processes are used again, and mean others in containers.
+ * Returns undefined while another process has the lock. An open exclusive transaction is a lock of the
+ * operating system, which releases it at any end of the process; process ids are reused, or those of
+ * containers.
  */
 async function lockOf(path: string): Promise<DatabaseSync | undefined> {
   const { DatabaseSync } = await import('node:sqlite')

@@ -1,2 +1,2 @@
-/** How the service names itself to the servers that it calls. */
+/** The service's name for the servers that it calls. */
 export const userAgent = 'agentstead (+https://github.com/agentstead/agentstead)'

@@ -19,7 +19,7 @@ function lastStep(values: Float32Array, half: number): void {
   }
 }
 
-/** Two steps at once take half as many looks at the values. Each sum is rounded as if it were stored in between. */
+/** Two steps at once read the values half as often. Each sum is rounded as if it were stored in between. */
 function twoSteps(values: Float32Array, half: number): void {
   for (let block = 0; block < values.length; block += 4 * half) {
     for (let index = block; index < block + half; index++) {

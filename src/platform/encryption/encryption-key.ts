@@ -10,7 +10,7 @@ export interface KeySource {
   configured: string | undefined
   /** File of the generated key; made for new data, when there is neither this file nor a configured key. */
   path: string
-  /** Whether nothing was written with any key yet. */
+  /** True if nothing was written with any key yet. */
   isNewData: boolean
   log: Log
 }
@@ -31,12 +31,12 @@ export async function loadKey({ configured, path, isNewData, log }: KeySource): 
   return key
 }
 
-/** Where the next key waits, beside the file, until all data is sealed with it. */
+/** Returns the file of the next key, which waits there until all data is sealed with it. */
 function nextPathOf(path: string): string {
   return `${path}.next`
 }
 
-/** The generated key and the next one, each undefined if there is none. */
+/** Reads the generated key and the next one, each undefined if there is none. */
 export async function readKeyFiles(path: string, log: Log): Promise<{ key?: Uint8Array; next?: Uint8Array }> {
   const read = async (file: string) => {
     const stored = await readKeyFile(file, log)
@@ -50,19 +50,19 @@ export async function writeNextKey(path: string, key: Uint8Array): Promise<void>
   await writeKeyFile(nextPathOf(path), `${Buffer.from(key).toString('base64')}\n`)
 }
 
-/** Puts the next key in the place of the key. */
+/** Replaces the key with the next one. */
 export async function takeNextKey(path: string): Promise<void> {
   await rename(nextPathOf(path), path)
   await syncFolder(dirname(path))
 }
 
-/** Decoding skips all that is not base64, so only encoding again shows whether all of the text is key. */
+/** Returns true for a key in base64: decoding skips other characters, so encoding again checks all of it. */
 export function isKey(text: string): boolean {
   const key = Buffer.from(text, 'base64')
   return key.length === keyLength && key.toString('base64') === text
 }
 
-/** `where` names the setting or file in the error's message. */
+/** Decodes a key. `where` names the setting or file in the error's message. */
 export function decodeKey(text: string, where: string): Uint8Array {
   if (!isKey(text))
     throw invalid(
@@ -95,7 +95,7 @@ async function readKeyFile(path: string, log: Log): Promise<string | undefined> 
   }
 }
 
-/** Written beside its place and renamed into it: the file is there in full or not at all, also after a power cut. */
+/** Writes the file elsewhere and renames it, so that it is whole or absent, also after a power cut. */
 export async function writeKeyFile(path: string, content: string): Promise<void> {
   const draft = `${path}.new`
   const file = await open(draft, 'w', ownerOnly)

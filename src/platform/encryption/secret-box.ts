@@ -4,19 +4,19 @@ import { AppError } from '../errors.ts'
 /**
  * Keeps secrets in storage: AES-256-GCM with a random 96-bit nonce (NIST SP 800-38D).
  *
- * `context` says where a secret belongs, such as the agent's id and the credential's name. It is authenticated but not
- * stored, so that what was sealed for one place does not open in another.
+ * `context` is the place of a secret, such as the agent's id and the credential's name. It is authenticated
+ * but not stored, so that a secret sealed for one place does not open in another.
  */
 export interface SecretBox {
   /** Distinguishes keys without revealing anything about them; each sealed text carries it. */
   keyId: string
-  /** Text of the form `v1:<key id>:<base64url of nonce, tag and ciphertext>`. */
+  /** Returns a text of the form `v1:<key id>:<base64url of nonce, tag and ciphertext>`. */
   seal(secret: string, context: readonly string[]): string
   /** @throws AppError `INTERNAL_ERROR` for another key, another context, or an altered text. */
   open(sealed: string, context: readonly string[]): string
-  /** Whether `sealed` was made with this key. */
+  /** Returns true if `sealed` was made with this key. */
   owns(sealed: string): boolean
-  /** A secret of 256 bits in base64url, derived from the key: the same wherever the key is the same. */
+  /** Returns a secret of 256 bits in base64url, derived from the key: the same key gives the same secret. */
   derive(purpose: readonly string[]): string
 }
 
@@ -27,7 +27,7 @@ const algorithm = 'aes-256-gcm'
 const nonceLength = 12
 const tagLength = 16
 
-/** `key` is 32 random bytes. */
+/** Creates a box. `key` is 32 random bytes. */
 export function createSecretBox(key: Uint8Array): SecretBox {
   if (key.length !== keyLength) throw new Error(`an encryption key has ${keyLength} bytes, not ${key.length}`)
   const keyId = createHash('sha256').update('key id').update(key).digest('hex').slice(0, 12)
@@ -68,12 +68,12 @@ export function createSecretBox(key: Uint8Array): SecretBox {
   }
 }
 
-/** `keyId` of the box that made a sealed text. */
+/** Returns the `keyId` of the box that made a sealed text. */
 export function keyIdOf(sealed: string): string | undefined {
   return sealed.split(':')[1]
 }
 
-/** JSON keeps the parts apart: `['a', 'bc']` and `['ab', 'c']` differ. */
+/** Joins the parts as JSON, which distinguishes `['a', 'bc']` from `['ab', 'c']`. */
 function associatedData(prefix: string, context: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify([prefix, ...context]), 'utf8')
 }

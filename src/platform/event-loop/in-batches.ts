@@ -1,6 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 
-/** Like `map`, but yields to the event loop between batches, so that many values do not block it. */
+/** Works like `map`, but yields to the event loop between batches, so that many values do not block it. */
 export async function mapInBatches<Value, Result>(
   values: readonly Value[],
   atOnce: number,

@@ -2,13 +2,13 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Registry } from 'prom-client'
 import { Gauge } from 'prom-client'
 
-/** How often the lag of the event loop is measured, in milliseconds: much oftener, and an idle process never sleeps long. */
+/** Interval of measuring the event loop's lag (ms): a much shorter one keeps an idle process awake. */
 const everyMs = 50
 const everyNs = everyMs * 1e6
 
 type Delays = ReturnType<typeof monitorEventLoopDelay>
 
-/** In nanoseconds. What Node measures is the time from one measurement to the next, of which all but the lag was meant. */
+/** The statistics (ns). Node measures the time between measurements, of which all but the lag is intended. */
 const statistics: Record<string, { help: string; of: (delays: Delays) => number }> = {
   min: { help: 'The least lag of the event loop since the last scrape.', of: ({ min }) => lag(min) },
   max: { help: 'The greatest lag of the event loop since the last scrape.', of: ({ max }) => lag(max) },
@@ -27,7 +27,7 @@ function lag(delay: number): number {
   return Math.max(0, delay - everyNs)
 }
 
-/** Puts gauges of the lag in the place of prom-client's, which count the time between two measurements as lag. */
+/** Replaces prom-client's gauges of the lag, which count the time between two measurements as lag. */
 export function replaceLagGauges(registry: Registry) {
   const delays = monitorEventLoopDelay({ resolution: everyMs })
   delays.enable()
@@ -37,7 +37,7 @@ export function replaceLagGauges(registry: Registry) {
     return { gauge: new Gauge({ name: fullName, help, registers: [registry] }), of }
   })
   return {
-    /** Fills the gauges with what was measured since the last call; without a measurement they stay. */
+    /** Fills the gauges with the measurements since the last call; without one they stay. */
     read() {
       if (delays.count === 0) return
       for (const { gauge, of } of gauges) gauge.set(of(delays) / 1e9)

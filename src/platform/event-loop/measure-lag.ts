@@ -1,11 +1,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
-/** How often the lag is measured, in milliseconds. */
+/** Interval of measuring the lag (ms). */
 const everyMs = 20
 
-/** A measurement of the event loop's lag that is under way. */
+/** A running measurement of the event loop's lag. */
 export interface LagMeasurement {
-  /** The median since the last call, in milliseconds. */
+  /** Returns the median since the last call (ms). */
   read(): number
   stop(): void
 }
@@ -15,7 +15,7 @@ export function measureLag(): LagMeasurement {
   delays.enable()
   return {
     read() {
-      // Node counts the time from one measurement to the next, of which all but the lag was meant.
+      // Node counts the time between two measurements, of which all but the lag was intended.
       const lag = delays.percentile(50) / 1e6 - everyMs
       delays.reset()
       return Math.max(0, lag)

@@ -1,12 +1,12 @@
-/** Milliseconds that long work may take of a turn of the event loop before everything else gets its own. */
+/** Max time of long work in a turn of the event loop (ms), before other work runs. */
 const sliceMs = 5
 
 const waiting: (() => void)[] = []
 let sliceEnd = 0
 
 /**
- * To be awaited between the steps of long work, each of which takes a few milliseconds at most. Resolves at once while
- * the slice of this turn of the event loop lasts, which all long work shares; else in a later turn.
+ * Await it between the steps of long work, each of which takes at most a few milliseconds. Resolves at once
+ * during the slice of this turn of the event loop, which all long work shares, and otherwise in a later turn.
  */
 export function turn(): Promise<void> | undefined {
   if (performance.now() < sliceEnd) return undefined
@@ -15,14 +15,14 @@ export function turn(): Promise<void> | undefined {
   return promise
 }
 
-/** One waits for each turn: what two did in the same one would add up. */
+/** Releases one waiter in each turn: the work of two in the same turn would add up. */
 function beginSlice(): void {
   sliceEnd = performance.now() + sliceMs
   waiting.shift()?.()
   if (waiting.length > 0) setImmediate(beginSlice)
 }
 
-/** For work that is short as a rule, and waits for no turn before it has used up one: `if (turns.isOver()) await turns.next()`. */
+/** For mostly short work, which waits only after a used turn: `if (turns.isOver()) await turns.next()`. */
 export function takeTurns() {
   let begun = performance.now()
   return {
@@ -34,7 +34,7 @@ export function takeTurns() {
   }
 }
 
-/** Like `map`, in turns. */
+/** Works like `map`, in turns. */
 export async function mapInTurns<Value, Result>(
   values: readonly Value[],
   map: (value: Value) => Result,

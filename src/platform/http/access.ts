@@ -6,30 +6,27 @@ import { isArriving } from './requests/arriving.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /**
-     * Decides again, for a body that is read by the handler: to be called when all of it has arrived. Throws what the
-     * decision throws.
-     */
+    /** Decides again, once the handler has read the whole body. Throws the errors of the decision. */
     requireAccess(): Promise<void>
   }
 }
 
-/** Who decides whether a request may go on. */
+/** The decisions on access of requests. */
 export interface Decision {
-  /** Throws UNAUTHORIZED, AccessDenied or NOT_FOUND if it may not. */
+  /** Throws UNAUTHORIZED, AccessDenied or NOT_FOUND if the request is not permitted. */
   decide(request: FastifyRequest, reply: FastifyReply, access: Access): Promise<void>
-  /** Decides again about a request that was permitted before, as its caller's rights may have changed since. */
+  /** Decides again about a permitted request, because its caller's rights might have changed. */
   decideAgain(request: FastifyRequest, access: Access): Promise<void>
 }
 
-/** A route as it was declared. */
+/** A declared route. */
 export interface DeclaredRoute {
   method: string
   url: string
   config: { area: Area; access: Access; limit: LimitClass } & FastifyContextConfig
 }
 
-/** Raised while the server is being built, never while it runs. */
+/** Thrown while the server is being built, never while it runs. */
 class UndeclaredRoute extends Error {}
 
 /**
@@ -49,8 +46,8 @@ export function requireDeclarations(app: App): readonly DeclaredRoute[] {
 }
 
 /**
- * Has every request decided before its body is read (preflights were answered earlier). A body may take minutes to arrive;
- * then it is decided again, so that a role that was taken away meanwhile no longer counts.
+ * Decides on every request before its body is read (preflights were answered earlier). If a body takes
+ * minutes to arrive, decides again, so that a role that was revoked meanwhile no longer counts.
  */
 export function registerAccess(app: App, { decide, decideAgain }: Decision): void {
   const arriving = new WeakSet<FastifyRequest>()
@@ -75,12 +72,12 @@ export function registerAccess(app: App, { decide, decideAgain }: Decision): voi
 }
 
 /**
- * The error of a request that has failed, or met a conflict: NOT_FOUND if its subject has been deleted in the
- * meantime, since that is then the reason, wherever in the service it was noticed.
+ * Returns the error of a request that has failed, or met a conflict: NOT_FOUND if its subject was deleted
+ * meanwhile, because that is then the reason, wherever it was noticed.
  */
 export async function behindFailure(thrown: unknown, request: FastifyRequest): Promise<unknown> {
   const error = asKnownError(thrown)
-  // One that was thrown as such says what failed, such as the bucket that an agent's files could not be removed from.
+  // A thrown INTERNAL_ERROR has a reason of its own, such as a bucket that keeps an agent's files.
   const hasReason = thrown instanceof AppError && thrown.code === 'INTERNAL_ERROR'
   const mayBeGone =
     !hasReason && error instanceof AppError && (error.fault !== 'user' || error.status === 409)
@@ -91,22 +88,22 @@ export async function behindFailure(thrown: unknown, request: FastifyRequest): P
   )
 }
 
-/** A path without a route still has its token checked, so that a bad one is refused on every /api path alike. */
+/** Returns `anyone` also for API paths without a route, so that all of them refuse a bad token. */
 function accessOf(request: FastifyRequest): Access {
   return request.routeOptions.config.access ?? (isOfApi(request.url) ? 'anyone' : 'open')
 }
 
-/** Whether a URL lies within the API, even in absolute form (RFC 9112, 3.2.2) or with escaped letters. */
+/** Returns true for a URL of the API, even in absolute form (RFC 9112, 3.2.2) or with escaped letters. */
 export function isOfApi(url: string): boolean {
   return plainPath(url).startsWith('/api')
 }
 
-/** Whether a URL is one of an agent's chat, however badly the rest of it is written. */
+/** Returns true for a URL of an agent's chat, even if the rest of it is invalid. */
 export function isOfChat(url: string): boolean {
   return /^\/api\/agents\/[^/]*\/chat(?:[/?#]|$)/.test(plainPath(url))
 }
 
-/** Whether a URL lies below that for clients of OpenAI. */
+/** Returns true for a URL below that for clients of OpenAI. */
 export function isOfOpenAi(url: string): boolean {
   return /^\/api\/openai(?:[/?#]|$)/.test(plainPath(url))
 }

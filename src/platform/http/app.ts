@@ -11,20 +11,20 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-/** Which error shape a route answers in; `openai` is that of OpenAI's API. */
+/** The error shape of a route's responses; `openai` is that of OpenAI's API. */
 export type Area = 'generic' | 'chat' | 'payments' | 'openai'
 
 /**
- * Which rate limit a request counts against; `open` is as many as `general`, for what is no call of the API; `unproven` for
- * services that deliver for many people and count only if they fail to prove themselves (`countAgainst`); `none` for health.
+ * The rate limit of a request; `open` has the number of `general`, for requests that call no API; `unproven`
+ * is for services that deliver for many and count only without a proof (`countAgainst`); `none` for health.
  */
 export type LimitClass = 'general' | 'chat' | 'browser' | 'bulk' | 'open' | 'unproven' | 'none'
 
 /**
- * The least a caller must be, declared by every route:
- * `open` everyone, no token is read; `anyone` everyone, but a bad token is refused; `user` a known user;
- * and on an agent, each including the one before: `viewer` reads, `chatter` also chats, `admin` also changes, `owner` also
- * deletes and manages admins.
+ * The min rights of a caller, declared by every route:
+ * `open` everyone, no token is read; `anyone` everyone, but a bad token is refused; `user` a known user; and
+ * on an agent, each including the one before: `viewer` reads, `chatter` also chats, `admin` also changes,
+ * `owner` also deletes and manages admins.
  */
 export type Access = 'open' | 'anyone' | 'user' | 'viewer' | 'chatter' | 'admin' | 'owner'
 
@@ -35,24 +35,24 @@ declare module 'fastify' {
     limit?: LimitClass
     /** The operation's name in the OpenAPI document, after which clients name their functions. */
     operationId?: string
-    /** False for a route on an agent that needs nothing of its database: one that can't be opened is no obstacle. */
+    /** False for a route of an agent that works even if the agent's database can't be opened. */
     opensAgent?: false
-    /** Whether the path names no agent: the handler does, by `openAgent`. */
+    /** True if the path names no agent and the handler calls `openAgent`. */
     findsAgent?: true
-    /** Values that its body may hold; `maxValues` unless given. */
+    /** Max values in its body; defaults to `maxValues`. */
     jsonValues?: number
-    /** Whether the route is open to the role `chat`, which is closed out of all others. */
+    /** True if the route is open to the role `chat`, which most routes refuse. */
     chat?: true
     /** False for a route that no API key may call, whatever its role. */
     byKey?: false
-    /** The path by which an agent may sell this call to callers without a role; `*` for what stands for that in the URL. */
+    /** The path under which a call may be sold to callers without a role; `*` is its variable part. */
     soldAs?: string
     /** False for a route that stores nothing although its method is not GET: it is served while the disk is full. */
     stores?: false
     /**
-     * The rows of the audit log that calls leave. A call of a method other than GET that succeeds leaves one. `refusals`: one that
-     * is refused with 401 or 403 does, too. `described`: only one that has changed data, or says what it has changed.
-     * `exempt`: none does.
+     * The audit log's rows of calls. Defaults to one row for each successful call of a method other than GET.
+     * `refusals`: also for one refused with 401 or 403. `described`: only for one that changed data, or
+     * describes a change. `exempt`: none.
      */
     audit?: 'refusals' | 'described' | 'exempt'
   }

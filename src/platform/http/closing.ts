@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** When to give up what is done for a request. */
+/** Returns the signal that ends the work for a request. */
 export type SignalOf = (request: FastifyRequest, reply: FastifyReply) => AbortSignal
 
 type Callback = (isSent: boolean) => void
 
-/** Of each answer under way, in order: listeners of its own for each of them would be too many. */
+/** The callbacks of each pending response, in order: a listener for each of them would be too many. */
 const waiting = new WeakMap<ServerResponse, Callback[]>()
 
-/** Calls back once: when the answer has been sent completely, or when the client has gone before that. */
+/** Calls back once: when the whole response was sent, or when the client disconnected before. */
 export function whenClosed({ raw }: FastifyReply, callback: Callback): void {
   const others = waiting.get(raw)
   if (raw.closed || raw.writableFinished) callback(raw.writableFinished)
@@ -26,7 +26,7 @@ function close(response: ServerResponse, isSent: boolean): void {
   for (const callback of callbacks) callback(isSent)
 }
 
-/** Aborts when the client goes away before it has been answered. */
+/** Returns a signal that aborts when the client disconnects before it has the response. */
 export function clientSignal(reply: FastifyReply): AbortSignal {
   const client = new AbortController()
   whenClosed(reply, isSent => {

@@ -1,6 +1,6 @@
 /**
- * Updates take back what was read: fields of a resource that an update does not change must have the value that they have.
- * Leaving others out in silence would answer 200 to a change that was not made.
+ * Updates accept a resource as it was read: fields that an update does not change must have their current
+ * value. Ignoring other values silently would answer 200 to a change that was not made.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest, preValidationAsyncHookHandler } from 'fastify'
@@ -16,22 +16,22 @@ interface DeclaredRoute {
   body?: TSchema | undefined
   answer: TSchema
   handle: Handle
-  /** Of an update: reads the resource, instead of the route that reads it. */
+  /** For an update: reads the resource, instead of the route that reads it. */
   current?: Handle | undefined
   fixed?: readonly string[] | undefined
-  /** Those of the resource that an update can set for others, but the service itself sets for this one. */
+  /** Fields that an update can set for other resources, but the service itself sets for this one. */
   derived?: ((resource: Fields) => readonly string[]) | undefined
 }
 
 interface Guard {
   preValidation: preValidationAsyncHookHandler
-  /** Leaves the changes in the body. @throws AppError VALIDATION_ERROR naming a field that can't be changed. */
+  /** Reduces the body to changes. @throws AppError VALIDATION_ERROR naming a field that can't be changed. */
   require(request: FastifyRequest, reply: FastifyReply): Promise<void>
 }
 
 const fixedIssue = "can't be changed: leave it out, or send the value that it has"
 
-/** Remembers the routes of resources; for an update, returns what guards the fields that it does not change. */
+/** Remembers the routes of resources; for an update, returns the guard of fields that it does not set. */
 export function createFixedFields() {
   const declared = new Map<string, DeclaredRoute>()
   return (method: string, path: string, route: DeclaredRoute): Guard | undefined => {
@@ -69,9 +69,9 @@ function guardOf(
           : Object.hasOwn(known, name)
       const fixed = Object.keys(given).filter(isFixed)
       if (fixed.length > 0) sent.set(request, Object.fromEntries(fixed.map(name => [name, given[name]])))
-      // Validation knows none of them.
+      // Validation knows no fixed field.
       for (const name of fixed) delete given[name]
-      // It would name the lack of any field instead.
+      // Validation would report the lack of any field instead.
       if (Object.keys(given).length === 0) await guard.require(request, reply)
     },
     async require(request, reply) {
@@ -79,7 +79,7 @@ function guardOf(
       const { made, read } = routes()
       if (fields === undefined || read.handle === undefined) return
       const resource = resourceIn(plain(await read.handle(request as never, reply)) as Fields)
-      // One that is sent back whole may have been read a while ago: what the service itself changes may differ.
+      // A resource that is sent back whole might be old: fields that the service itself changes can differ.
       const isWhole = fields.id !== undefined && fields.id === resource.id
       const constant = { id: true, created_at: true, ...propertiesOf(made?.body), ...changeable }
       const isOwn = (field: string) =>
@@ -93,29 +93,29 @@ function guardOf(
   return guard
 }
 
-/** Who sends back what was read sets nothing anew, such as the time from which a delay counts. */
+/** Removes unchanged fields, because sending back a read value sets nothing, such as the start of a delay. */
 function leaveChanges(given: Fields, isOwn: (field: string) => boolean, resource: Fields): void {
   for (const [field, value] of Object.entries(given))
     if (isOwn(field) || isSame(value, resource[field])) delete given[field]
 }
 
-/** @param schema what the update takes for the field, if it takes it. */
+/** @param schema the field's schema in the update, if it has the field. */
 function requireSame(field: string, value: unknown, resource: Fields, schema: TSchema | undefined): void {
   if (isSame(value, resource[field])) return
   throw invalid(field, (schema && problemOf(schema, value)?.issue) ?? fixedIssue)
 }
 
-/** @param stored as `plain` has it. */
+/** @param stored a value in the form of `plain`. */
 function isSame(value: unknown, stored: unknown): boolean {
   return isDeepStrictEqual(plain(value), stored ?? null)
 }
 
-/** As JSON has it, to be compared. */
+/** Returns the value in the form of JSON, for comparisons. */
 function plain(value: unknown): unknown {
   return JSON.parse(withNumbersAsText(JSON.stringify(value ?? null)))
 }
 
-/** Answers of some areas hold the resource as `data`. */
+/** Returns the resource, which responses of some areas hold as `data`. */
 function resourceIn(answer: Fields): Fields {
   return 'success' in answer && 'data' in answer ? (answer.data as Fields) : answer
 }

@@ -5,17 +5,17 @@ import type { App } from './app.ts'
 const storing = new Set(['POST', 'PUT', 'PATCH'])
 
 /**
- * While the disk has a problem, requests that would store something are refused before they begin: none of them may use
- * up the space that is left for deletions.
+ * Refuses requests that would store data before they begin while the disk has a problem: they must not use up
+ * the space that is left for deletions.
  */
 export function refuseToStoreOnFullDisk(app: App, disk: Disk): void {
-  // Once access is decided, and before the body is read.
+  // This hook runs once access is decided, and before the body is read.
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const stores = storing.has(request.method) && request.routeOptions.config.stores !== false
     done(stores ? disk.problem : undefined, payload)
   })
   app.addHook('onResponse', (_request, reply, done) => {
-    // A problem that is known may be another one, such as a disk that is read-only.
+    // A known problem might be another one, such as a read-only disk.
     if (reply.statusCode === 507 && disk.problem === undefined) disk.report(storageFull())
     done()
   })

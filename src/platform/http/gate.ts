@@ -2,34 +2,34 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from './app.ts'
 import { whenClosed } from './closing.ts'
 
-/** Stands before the answer to one request, whose caller needs no role to pass it. */
+/** A gate before the response to one request, whose caller needs no role to pass it. */
 export interface Gate {
   /** Identity of the caller, proven by `check`. */
   caller: string
-  /** Identity of the passage: a request that is repeated after it failed has the same. */
+  /** Identity of the passage: a request that is repeated after a failure has the same. */
   key: string
   /** Called once the request is valid. Throws if its caller can't pass. */
   check(): Promise<void>
   /**
-   * Has the caller pass, once. Called before the answer is sent, or earlier by a handler for which nothing else can prevent
-   * the answer any more. Returns what the gate has to show for it; throws if the caller may not pass.
+   * Lets the caller pass, once. Called before the response is sent, or earlier by a handler when nothing else
+   * can prevent the response. Returns the gate's proof of the passage; throws if the caller is refused.
    */
   before(): Promise<unknown>
-  /** Called at the end of the answer, or earlier by a handler that knows how it ends; the first call counts. */
+  /** Called at the end of the response, or earlier by a handler that knows the end; the first call counts. */
   after(end: AnswerEnd): void
 }
 
-/** An unfinished answer is continued when the request is repeated, however often. */
+/** The end of a response; an unfinished one is continued whenever the request is repeated. */
 export type AnswerEnd = 'served' | 'failed' | 'unfinished'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set where the caller passes a gate in the place of a role. */
+    /** Set if the caller passes a gate instead of having a role. */
     gate?: Gate
   }
 }
 
-/** Has requests pass their gates. */
+/** Applies the gates of requests. */
 export function registerGates(app: App): void {
   app.decorateRequest('gate')
   app.addHook('preHandler', ({ gate }, reply, done) => {
@@ -43,5 +43,5 @@ export function registerGates(app: App): void {
   })
 }
 
-/** The gate before a request; undefined if there is none. Throws if the request is not even let near it. */
+/** Returns the gate before a request; undefined if there is none. Throws if the request is refused before. */
 export type FindGate = (request: FastifyRequest, reply: FastifyReply) => Promise<Gate | undefined>

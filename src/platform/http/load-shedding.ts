@@ -5,33 +5,31 @@ import type { Log } from '../logging/log.ts'
 import type { App } from './app.ts'
 import { whenClosed } from './closing.ts'
 
-/** With fewer answers under way, the lag is not watched: it would not be theirs. A process carries about 1,000. */
+/** Min pending responses for which the lag is watched: it depends on them. A process carries about 1,000. */
 const minAnswers = 200
-/** How often the lag is read, in milliseconds. */
+/** Interval of reading the lag (ms). */
 const readingMs = 500
-/** Milliseconds of lag above which the process is overloaded, and below which it no longer is. */
+/** Lags above which the process is overloaded, and below which it no longer is (ms). */
 const limits = { overloaded: 40, recovered: 20 }
-/** Only as many readings in a row change anything. */
+/** Min readings in a row for a change. */
 const readingsToChange = 2
-/** After which a caller may try again; also that of other refusals for too much work. */
+/** Time after which a caller can retry (s); also for other refusals for too much work. */
 export const retryAfterSeconds = 5
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** To be called before a turn begins. Throws OVERLOADED while the answers under way are more than the process can carry. */
+    /** Call it before each turn. Throws OVERLOADED while more responses are pending than it can carry. */
     admitTurn(): void
   }
 }
 
 interface LoadSheddingOptions {
-  /** Measures the event loop of this process, unless a test brings its own. */
+  /** Measures the event loop; defaults to that of this process. */
   startLag?: (() => LagMeasurement) | undefined
   log: Log
 }
 
-/**
- * Refuses new questions while the event loop lags, so that the answers under way go on fluently. All other requests go on.
- */
+/** Refuses new turns while the event loop lags, so that pending responses stay fluent. Serves the rest. */
 export function shedLoad(app: App, { startLag = measureLag, log }: LoadSheddingOptions): void {
   let answers = 0
   let watch: OverloadWatch | undefined
@@ -63,8 +61,8 @@ export function shedLoad(app: App, { startLag = measureLag, log }: LoadSheddingO
 type OverloadWatch = ReturnType<typeof watchOverload>
 
 /**
- * Judges the lag by medians: a pause of any length is one wait among many. Where it is the only one of its reading, the next
- * reading is a good one, and a single bad reading changes nothing.
+ * Judges the lag by medians: a pause of any length is one wait among many. If a reading has no other wait,
+ * the next reading is a good one, and a single bad reading changes nothing.
  */
 function watchOverload(lag: LagMeasurement, log: Log) {
   let isOverloaded = false

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { orNull } from '../own-schemas.ts'
 
-/** What may be spent on models in a month; null for no limit. */
+/** The budget for models in a month; null for no limit. */
 export const monthlyBudget = {
   monthly_tokens: Type.Optional(
     orNull(

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import type { App } from './app.ts'
 
-/** Requests of a connection that are begun before the answer to the first of them has been taken. */
+/** Max requests of a connection that begin before the client has taken the first response. */
 const maxBegun = 2
-/** Requests of all connections that had to wait, and are not answered yet: each costs a few kilobytes. */
+/** Max waiting requests of all connections: each costs a few kilobytes. */
 const maxAhead = 10_000
 
 /** The requests of one connection. */
@@ -13,9 +13,9 @@ interface Line {
 }
 
 /**
- * A client may send requests ahead, without waiting for answers (RFC 9112, section 9.3.2). They begin in their order, a
- * few at a time, and none while what was answered waits to be read: else the answers to a client that reads none would
- * fill the memory. Meanwhile no more is read from it; and where too many wait, connections that send yet more are ended.
+ * A client can send requests ahead, without waiting for responses (RFC 9112, section 9.3.2). They begin in
+ * order, a few at a time, and none while a response waits to be read: unread responses would fill the memory.
+ * Meanwhile the connection is not read; beyond a limit, connections that send more end.
  */
 export function beginPipelinedInTurn(app: App): void {
   const lines = new WeakMap<Socket, Line>()
@@ -31,7 +31,7 @@ export function beginPipelinedInTurn(app: App): void {
       line.begun += 1
       response.once('close', () => {
         line.begun -= 1
-        // In another turn of the event loop, so that other clients do not wait for all that one has sent ahead.
+        // Other turns of the event loop are for other clients, which must not wait for all of one's requests.
         if (line.waiting.length > 0) setImmediate(beginNext)
       })
       done()
@@ -54,7 +54,7 @@ export function beginPipelinedInTurn(app: App): void {
       if (line.waiting.length === 0) socket.resume()
       begin()
     })
-    // Data that came together with it is parsed first, and has Node read on.
+    // Data that came together with the request is parsed first, and makes Node read on.
     queueMicrotask(() => socket.pause())
   })
 }

@@ -1,4 +1,4 @@
-/** Routes as declarations. Those that answer with a stream, or take a form or a file, use `app.route` themselves. */
+/** Routes as declarations. Routes that send a stream, or take a form or a file, call `app.route` itself. */
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TSchema, TUnknown } from 'typebox'
 import { Type } from 'typebox'
@@ -24,7 +24,7 @@ interface Given<Path extends string, Query extends TSchema, Body extends TSchema
 /** A route without its method and path. Its access is `viewer` for GET, else `admin`; its limit is `general`. */
 interface Route<Path extends string, Query extends TSchema, Body extends TSchema, Result>
   extends Omit<FastifyContextConfig, 'area' | 'operationId' | 'url' | 'method'> {
-  /** The name of the operation, after which clients name their functions. */
+  /** Name of the operation, after which clients name their functions. */
   name: string
   /** A verb in the imperative, then the noun. */
   summary: string
@@ -34,13 +34,13 @@ interface Route<Path extends string, Query extends TSchema, Body extends TSchema
   query?: Query
   headers?: TSchema
   body?: Body
-  /** In bytes. */
+  /** Max bytes of the body. */
   bodyLimit?: number
-  /** Of an update: reads the resource, where the route for reading it needs more than this one has. */
+  /** For an update: reads the resource, if the route for reading it needs more than this one has. */
   current?(request: FastifyRequest & Given<Path, Query, Body>): unknown
-  /** Of an update: fields that it does not set, and the service does not set either. */
+  /** For an update: fields that neither it nor the service sets. */
   fixed?: readonly string[]
-  /** Of an update: fields that the service sets for this resource; where it is sent back, they are left out. */
+  /** For an update: fields that the service sets for this resource; they are removed if sent back. */
   derived?(resource: Record<string, unknown>): readonly string[]
   handle(request: FastifyRequest & Given<Path, Query, Body>, reply: FastifyReply): Result | Promise<Result>
 }
@@ -50,8 +50,8 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 const listQuery = Type.Object(listParameters)
 
 /**
- * Declares routes below a path. `get`, `post`, `update` and `delete` answer with status 200, `create` with 201; `remove` answers
- * `{ success: true }`, and `list` `{ [rows]: …, meta }`.
+ * Declares routes below a path. `get`, `post`, `update` and `delete` respond with status 200, `create` with
+ * 201; `remove` answers `{ success: true }`, and `list` `{ [rows]: …, meta }`.
  */
 export function routesBelow<Base extends string>(app: App, base: Base, tag: string, area: Area = 'generic') {
   const guardFor = createFixedFields()
@@ -76,7 +76,7 @@ export function routesBelow<Base extends string>(app: App, base: Base, tag: stri
       ...(guard === undefined ? {} : { preValidation: guard.preValidation }),
       schema: given({ ...words, params, querystring: query, headers, body, response: { [status]: answer } }),
       async handler(request, reply) {
-        // The schemas above have made it so.
+        // The schemas above ensure this type.
         const read = request as FastifyRequest & Given<`${Base}${Path}`, Query, Body>
         await guard?.require(request, reply)
         const result = await handle(read, reply)
@@ -133,7 +133,7 @@ function parametersOf(path: string, schemas: Readonly<Record<string, TSchema | u
   return Type.Object(Object.fromEntries(names.map(name => [name, schemas[name] ?? Type.String()])))
 }
 
-/** Fastify warns of a schema that is there and undefined. */
+/** Removes undefined schemas, of which Fastify would warn. */
 function given(schema: Record<string, unknown>) {
   return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
 }

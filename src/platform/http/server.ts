@@ -31,10 +31,10 @@ import { isWebSocketRequest } from './websockets.ts'
 const jsonBodyLimit = 1024 * 1024
 /** The status of a request that became a WebSocket. */
 const switchedProtocols = 101
-/** The status, in logs and metrics only, of an answer whose client did not wait for its end. */
+/** The status, in logs and metrics only, of a response whose client disconnected before its end. */
 const clientGone = 499
 
-/** A request must have arrived in full after this time, uploads over slow lines included: in milliseconds. */
+/** Max time for a request to arrive in full, also for uploads over slow lines (ms). */
 const arrivalLimitMs = 5 * 60_000
 
 interface ServerOptions {
@@ -47,7 +47,7 @@ interface ServerOptions {
   baseUrl?: string | undefined
   /** Addresses whose `X-Forwarded-For` is believed. */
   trustProxy: string[]
-  /** How long a client may read nothing of a large answer, in milliseconds. */
+  /** Max time in which a client reads nothing of a large response (ms). */
   timeout?: number | undefined
   startLag?: (() => LagMeasurement) | undefined
 }
@@ -57,7 +57,7 @@ export function createServer(options: ServerOptions): App {
   const app: App = fastify({
     loggerInstance: options.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    // A log of its own for every request costs more than most requests do: lines name their request themselves.
+    // A logger for every request would cost more than most requests: lines name their request themselves.
     childLoggerFactory: logger => logger,
     bodyLimit: jsonBodyLimit,
     trustProxy: options.trustProxy.length > 0 ? options.trustProxy : false,
@@ -79,7 +79,7 @@ export function createServer(options: ServerOptions): App {
   beginPipelinedInTurn(app)
   registerObservation(app, options)
   limitUploads(app)
-  // Hooks call back, where async ones would cost every request a promise.
+  // Hooks call back: async ones would cost every request a promise.
   registerHeaders(app)
   treatNoBodyAsEmpty(app)
   shedLoad(app, options)
@@ -93,13 +93,13 @@ export function createServer(options: ServerOptions): App {
   return app
 }
 
-/** A caller's own request id is kept if it is harmless, so that traces of several services can be joined. */
+/** Keeps a caller's own request id if it is harmless, so that traces of several services can be joined. */
 function requestId(request: { headers: Record<string, string | string[] | undefined> }): string {
   const given = request.headers['x-request-id']
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID()
 }
 
-/** JSON is the only body read by default; an empty one is no body, with any content type. */
+/** Reads only JSON bodies by default; an empty one is no body, with any content type. */
 function acceptJsonOnly(app: App): void {
   app.removeAllContentTypeParsers()
   const readJson = jsonReader(app)
@@ -112,7 +112,7 @@ function acceptJsonOnly(app: App): void {
   })
 }
 
-/** Node would take the first of two, where a proxy in front may have judged by the second (RFC 9112, section 3.2). */
+/** Refuses a second host: Node takes the first, a proxy might judge by the second (RFC 9112, section 3.2). */
 function refuseSecondHost(app: App): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const hosts = raw.rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name))
@@ -138,7 +138,7 @@ function registerErrors(app: App, { baseUrl }: ServerOptions): void {
 
 function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = diskProblemIn(thrown) ?? asKnownError(thrown)
-  // Work for a client that has gone is stopped: that is no failure.
+  // Stopping the work for a disconnected client is no failure.
   const isStopped = reply.raw.destroyed && (isAbort(thrown) || thrown === request.raw.errored)
   if (error instanceof AppError && error.fault !== 'user' && !isStopped) {
     const { method } = request
@@ -151,7 +151,7 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
   const area =
     request.routeOptions.config.area ?? unroutable.get(request.raw)?.area ?? areaOf(request.originalUrl)
   const answer = formatError(error, area, request.id)
-  // Fastify would close the connection under a client that still sends its body, which then never sees this answer.
+  // Fastify would close the connection of a client that still sends, which then never sees this response.
   if (answer.status === 413) reply.removeHeader('connection')
   return reply.code(answer.status).header('Content-Type', answer.contentType).send(answer.body)
 }
@@ -166,17 +166,17 @@ function isAbort(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.name === 'AbortError'
 }
 
-/** Of a path without a route. */
+/** Returns the area of a path without a route. */
 function areaOf(url: string): Area {
   return isOfOpenAi(url) ? 'openai' : 'generic'
 }
 
-/** Requests whose path the router can't read, with what it says of it, and whose area it would be in. */
+/** Requests whose path the router can't read, with its error, and the area of their URL. */
 const unroutable = new WeakMap<IncomingMessage, { error: unknown; area: Area }>()
 
 /**
- * A path that the router can't read would meet no hook: it takes the way of one that nothing has, so that it counts
- * against the limit, a bad token is refused, and there is a line in the log.
+ * A path that the router can't read would meet no hook: it is treated like an unknown one, so that it counts
+ * against the limit, a bad token is refused, and the log has a line.
  */
 function treatAsUnknown(app: App, error: unknown, [{ raw }, reply]: [FastifyRequest, FastifyReply]): void {
   const { url = '' } = raw
@@ -185,7 +185,7 @@ function treatAsUnknown(app: App, error: unknown, [{ raw }, reply]: [FastifyRequ
   app.routing(raw, reply.raw)
 }
 
-/** A missing body is judged like an empty one, so that the answer names the field that is missing in it. */
+/** Treats a missing body like an empty one, so that the response names the missing field. */
 function treatNoBodyAsEmpty(app: App): void {
   app.addHook('onRoute', route => {
     if (route.schema?.body === undefined) return
@@ -199,7 +199,7 @@ function treatNoBodyAsEmpty(app: App): void {
   })
 }
 
-/** Clients that always name a type, such as that of a form, name it also where they send nothing. */
+/** Ignores the content type of no body: some clients always name one, such as that of a form. */
 function forgetTypeOfNoBody(app: App): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { headers, server } = request
@@ -211,7 +211,7 @@ function forgetTypeOfNoBody(app: App): void {
   })
 }
 
-/** A request that broke off while hooks waited would never be answered: no parser reports its end any more. */
+/** Ends a request that broke off while hooks waited: no parser reports its end any more. */
 function answerBrokenOff(app: App): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (request.raw.destroyed) done(new AppError('VALIDATION_ERROR', 'The request broke off. Send it again.'))
@@ -220,8 +220,8 @@ function answerBrokenOff(app: App): void {
 }
 
 /**
- * One log line and one observation a request, when its answer has ended or its client has gone: `onResponse` would not
- * report the latter. Tokens are left out: those in queries, and those that are a part of the path.
+ * Logs and observes each request once, when its response has ended or its client has disconnected, which
+ * `onResponse` would not report. Tokens are left out: in queries, and in the path.
  */
 function registerObservation(app: App, { log, metrics }: ServerOptions): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -231,7 +231,7 @@ function registerObservation(app: App, { log, metrics }: ServerOptions): void {
       const unsent = request.ws ? switchedProtocols : clientGone
       const status = isSent ? reply.statusCode : unsent
       const milliseconds = reply.elapsedTime
-      // How long a connection was open says nothing about how fast requests are answered.
+      // The lifetime of a connection is no measure of response times.
       if (status !== switchedProtocols) metrics.observeRequest(method, route, status, milliseconds / 1000)
       if (!log.isLevelEnabled('info')) return
       log.info({ requestId: request.id, method, path: loggedPath(request), status, milliseconds }, 'request')
@@ -240,7 +240,7 @@ function registerObservation(app: App, { log, metrics }: ServerOptions): void {
   })
 }
 
-/** Without tokens. */
+/** Returns the path without tokens. */
 function loggedPath({ routeOptions: { url = '' }, originalUrl }: FastifyRequest): string | undefined {
   return url.includes('/:token') ? url : originalUrl.split('?')[0]
 }

@@ -3,22 +3,23 @@ import websocket from '@fastify/websocket'
 import type { WebSocket } from 'ws'
 import type { App } from './app.ts'
 
-/** Bytes; larger messages end their connection, because no client sends them by mistake. */
+/** Max bytes; larger messages end their connection, because no client sends them by mistake. */
 const maxPayload = 1024 * 1024
-/** Milliseconds between two pings; a connection that has not answered the one before is ended with the next. */
+/** Interval of pings (ms); a connection that has not answered one is ended with the next. */
 const pingMs = 30_000
-/** Milliseconds in which the other side may answer that it closes, too. */
+/** Max time for the other side to close, too (ms). */
 const closingMs = 1000
 
 /**
- * Whether the connection of a request is no longer one of HTTP. Clients offer other protocols, such as HTTP/2, with requests of
- * any kind; Node would read no body of these any more, watch no time-out of theirs, and not end them with the server.
+ * Returns true if the connection of a request becomes a WebSocket. Clients offer other protocols, such as
+ * HTTP/2, with requests of any kind; Node would read no body of these any more, watch no time-out of theirs,
+ * and not end them with the server.
  */
 export function isWebSocketRequest({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
-/** Lets routes be WebSockets (`websocket: true`), after the same hooks as all others; register it before them. */
+/** Supports WebSockets as routes (`websocket: true`), with the same hooks as others; register it first. */
 export async function registerWebSockets(app: App): Promise<void> {
   await app.register(websocket, {
     options: { maxPayload, perMessageDeflate: false },
@@ -33,7 +34,7 @@ export async function registerWebSockets(app: App): Promise<void> {
   })
 }
 
-/** Pings while the connection is open, and ends it without an answer. */
+/** Pings an open connection, and ends it if no answer comes. */
 export function keepAlive(socket: WebSocket): void {
   let isAlive = true
   const timer = setInterval(() => {

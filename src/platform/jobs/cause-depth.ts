@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * How many executions have caused one another up to the one that the current work belongs to; none outside of executions.
- * Events carry it, so that chains of them can be ended.
+ * Number of executions that caused one another up to that of the current work; undefined outside of
+ * executions. Events carry it, so that chains of them can be ended.
  */
 export const causeDepth = new AsyncLocalStorage<number>()

@@ -2,8 +2,8 @@ import type { Static, TObject, TProperties } from 'typebox'
 import { Type } from 'typebox'
 
 /**
- * Declares the payload of an event: the same for webhooks and triggers, in snake_case. It holds ids and facts; texts of people
- * stay in the agent's database.
+ * Declares the payload of an event: the same for webhooks and triggers, in snake_case. It holds ids and
+ * facts, but no texts of people, which stay in the agent's database.
  * @param summary when the event happens.
  * @param fields beside `agent_id`.
  */
@@ -20,7 +20,7 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 }
 
-/** Names of a payload that an earlier version stored in camelCase, as they are declared. */
+/** Returns the declared names of a payload that an earlier version stored in camelCase. */
 export function inSnakeCase(payload: unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries(payload ?? {}).map(([name, value]) => [snakeCase(name), value]))
 }

@@ -3,21 +3,21 @@ import type { JobAgent, JobContext, JobHandler } from './jobs.ts'
 
 /** An event of an agent, for one of its subscriptions. */
 export interface AgentEvent {
-  /** The same for all subscriptions. */
+  /** Id of the event, the same for all subscriptions. */
   id: string
   name: string
   /** Milliseconds since the epoch. */
   time: number
-  /** Names the subscriber, such as one of the agent's webhooks. */
+  /** The subscriber, such as one of the agent's webhooks. */
   ref: string
   payload: unknown
-  /** Of the execution that has caused it; see `causeDepth`. */
+  /** The depth of the execution that caused it; see `causeDepth`. */
   depth?: number
 }
 
-/** For all subscriptions of one kind. */
+/** An event for all subscriptions of one kind. */
 export interface SharedEvent extends Omit<AgentEvent, 'ref'> {
-  /** In order. */
+  /** The subscribers in order. */
   refs: readonly string[]
 }
 
@@ -25,7 +25,7 @@ export interface SharedEvent extends Omit<AgentEvent, 'ref'> {
 export interface EventHandler<Agent extends JobAgent, Event = AgentEvent>
   extends Omit<JobHandler<Agent>, 'run' | 'onFailed'> {
   handle(event: Event, context: JobContext<Agent>): Promise<void>
-  /** As `onFailed` of a job. */
+  /** Called like `onFailed` of a job. */
   onFailed?(event: Event, context: JobContext<Agent>, error: string): Promise<void>
 }
 
@@ -34,15 +34,15 @@ export interface SharedEventHandler<Agent extends JobAgent> extends EventHandler
   isShared: true
 }
 
-/** In a subscription: every event of the agent, also those of later versions. */
+/** Subscribes to every event of the agent, also to those of later versions. */
 export const anyEvent = '*'
 
-/** The name of the jobs that hand events to the subscribers of a kind. */
+/** Returns the name of the jobs that deliver events to subscribers of a kind. */
 export function eventJobName(kind: string): string {
   return `event:${kind}`
 }
 
-/** The payload was written by `outbox.emit`. */
+/** Creates the handler of jobs whose payload `outbox.emit` has written. */
 export function eventJob<Agent extends JobAgent>(
   handler: EventHandler<Agent> | SharedEventHandler<Agent>,
 ): JobHandler<Agent> {

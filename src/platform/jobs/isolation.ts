@@ -1,44 +1,43 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 interface Dependencies {
-  /** How long a process must have run jobs before it runs suspects, and how long others wait for one at first; milliseconds. */
+  /** Time of running jobs before suspects run, and the initial wait of others for one (ms). */
   calmMs: number
-  /** Has every lane look for work. */
+  /** Makes every lane look for work. */
   onOpen(): void
 }
 
 /**
- * Runs the suspects, which are jobs that processes have died with: one at a time, beside no other job of this process, and
- * after those of the others that are due. So they end neither the jobs beside them nor these them, and it shows which of them
- * is to blame.
+ * Runs the suspects, which are jobs that processes have died with: one at a time, beside no other job of this
+ * process, and after other due jobs. So neither ends the other, and the culprit becomes evident.
  *
- * A suspect that takes long does not stay alone. Where the others never come to an end together, they have as much time as they
- * were kept from beginning, which doubles until it suffices.
+ * A long suspect does not stay alone. If the others never pause together, they get as much time as the
+ * suspect made them wait, which doubles until it suffices.
  */
 export class Isolation {
   readonly #needs: Dependencies
-  /** Begins a suspect of a lane of an agent, by these; undefined if it has none any more, else a promise of its end. */
+  /** Functions, by agent and lane, to begin a suspect; undefined without one, else a promise of its end. */
   readonly #waiting = new Map<string, () => Promise<{ ended: Promise<void> } | undefined>>()
   readonly #stopping = new AbortController()
   #startedAt = 0
-  /** Jobs that run, and looks that may begin some. */
+  /** Number of running jobs, and of looks that can begin some. */
   #busy = 0
   #onIdle = () => {}
   #reopen = () => {}
   #running: Promise<void> | undefined
-  /** Whether jobs that are no suspects may begin. */
+  /** True if jobs that are no suspects may begin. */
   isOpen = true
 
   constructor(needs: Dependencies) {
     this.#needs = needs
   }
 
-  /** To be called before the first job may begin. */
+  /** Call it before the first job begins. */
   start(): void {
     this.#startedAt = performance.now()
   }
 
-  /** To be called before a job begins, or work that may begin one; the result is to be called at its end. */
+  /** Call it before a job, or work that can begin one; call the result at its end. */
   enter(): () => void {
     this.#busy += 1
     return () => {
@@ -47,7 +46,7 @@ export class Isolation {
     }
   }
 
-  /** Has a suspect begun as soon as it may, unless one of the same agent and lane waits for that already. */
+  /** Queues a suspect, unless another of the same agent and lane is waiting. */
   add(place: string, begin: () => Promise<{ ended: Promise<void> } | undefined>): void {
     if (this.#stopping.signal.aborted) return
     if (!this.#waiting.has(place)) this.#waiting.set(place, begin)
@@ -56,7 +55,7 @@ export class Isolation {
     })
   }
 
-  /** The suspect that runs is none any more: others may begin beside it. */
+  /** Clears the running suspect: others can begin beside it. */
   clear(): void {
     this.#reopen()
   }
@@ -75,7 +74,7 @@ export class Isolation {
   async #run(): Promise<void> {
     const { calmMs } = this.#needs
     let turnMs = calmMs
-    // A process that is ended every few seconds, for any reason, must not make culprits of them.
+    // Frequent ends of a process, for any reason, must not make culprits of them.
     const rest = this.#startedAt + calmMs - performance.now()
     await delay(Math.max(0, rest), undefined, { signal: this.#stopping.signal }).catch(() => {})
     while (this.#waiting.size > 0) {
@@ -108,7 +107,7 @@ export class Isolation {
     this.#needs.onOpen()
   }
 
-  /** False if that takes longer. */
+  /** Returns false if that takes longer. */
   async #untilIdle(limitMs: number): Promise<boolean> {
     if (this.#busy === 0) return true
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-/** Finds and leases what is due in the outbox of one agent, in constant texts. Times are milliseconds since the epoch. */
+/** Finds and leases due entries of an agent's outbox, in constant texts. Times are epoch milliseconds. */
 import type { ExpressionBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { ValueOf } from '../prepared-query.ts'
@@ -8,12 +8,12 @@ import type { Lane } from './lanes.ts'
 import { toText } from './outbox.ts'
 import type { OutboxTables } from './tables.ts'
 
-/** The entries of one agent's lane that this process is running right now; it knows that better than a lease shows. */
+/** The running entries of one agent's lane in this process, which knows them better than leases show. */
 export interface Running {
   ids: readonly string[]
-  /** No other entry with one of these keys may begin before the running one has ended, even if that was cancelled. */
+  /** Keys under which no other entry may begin before the running one has ended, even if it was cancelled. */
   keys: readonly string[]
-  /** The only names that may begin; any without it. */
+  /** The only names that may begin; defaults to all. */
   names?: readonly string[] | undefined
 }
 
@@ -28,22 +28,22 @@ export interface Lease {
   holder: string
   now: number
   expiresAt: number
-  /** The entries are suspects. */
+  /** True if the entries are suspects. */
   suspects?: boolean
 }
 
 /**
- * Entries that two processes have died with, or one twice, are suspects. Of an entry that no process runs, the difference counts
- * the runs that ended so. In the words of their index, for the planner.
+ * Suspects are entries that two processes have died with, or one twice: for an idle entry, the difference
+ * counts those runs. The words are those of their index, for the planner.
  */
 const isSuspect = sql<boolean>`attempts - failures >= 2`
 const isNoSuspect = sql<boolean>`attempts - failures < 2`
 
 /** Entries to run. */
 export interface Due {
-  /** Ids, at most `limit`, the longest due first. */
+  /** At most `limit` ids, the longest due first. */
   due: string[]
-  /** When the first of the others is due that is not running here, or the lease of its other holder ends. */
+  /** The time when the first other idle entry is due, or the lease of its holder ends. */
   next: number | undefined
 }
 
@@ -52,7 +52,7 @@ interface FoundRow extends Pick<OutboxEntry, 'id' | 'run_at'> {
   due_at: string
 }
 
-/** What is due in a lane; suspects are apart from all others. */
+/** Returns due entries of a lane, with suspects separately. */
 export async function findDue(
   db: OutboxDatabase,
   { lane, now, limit, running }: Look,
@@ -76,7 +76,7 @@ export async function findDue(
   return { ...dueOf(entry), suspects: dueOf(suspect) }
 }
 
-/** Lists in constant texts have one of few lengths; they are filled up with what is no id and no key. */
+/** Fills up lists to one of few lengths, for constant texts, with values that are no id and no key. */
 function padded(values: readonly string[]): string[] {
   const length = 2 ** Math.ceil(Math.log2(Math.max(1, values.length)))
   return [...values, ...Array<string>(length - values.length).fill('')]
@@ -90,7 +90,7 @@ function placeholders(name: string, count: number, value: ValueOf<string>): stri
   return Array.from({ length: count }, (_, index) => value(`${name} ${index}`))
 }
 
-/** Keeps what is made for the same arguments. */
+/** Caches results by arguments. */
 function kept<Arguments extends unknown[], Made>(make: (...given: Arguments) => Made) {
   const made = new Map<string, Made>()
   return (...given: Arguments): Made => {
@@ -105,10 +105,10 @@ const findStatement = kept((ids: number, keys: number, names: Running['names']) 
   prepareQuery<OutboxTables, FoundRow, string>((db, value) => {
     const running = { ids: placeholders('id', ids, value), keys: placeholders('key', keys, value), names }
     const { free, fresh, leased, suspects } = candidates(db, value<Lane>('lane'), running)
-    // Given a bare parameter as its limit, SQLite would prepare the statement again each time.
+    // With a bare parameter as its limit, SQLite would prepare the statement again each time.
     const most = sql<number>`cast(${value<number>('most')} as integer)`
     const runAt = sql<string>`run_at`
-    /** The earliest time at which an entry would run whose holder dies now. */
+    /** The earliest time at which an entry would run if its holder died now. */
     const leaseEnd = sql<string>`case when lease_expires_at > run_at then lease_expires_at else run_at end`
     const first = (found: typeof free, kind: FoundRow['kind'], dueAt = runAt) => {
       const columns = found.select(['id', 'run_at', dueAt.as('due_at'), sql.lit(kind).as('kind')])
@@ -121,7 +121,7 @@ const findStatement = kept((ids: number, keys: number, names: Running['names']) 
   }),
 )
 
-/** Leases those of the found entries that are still due and free, or whose holder is dead; the longest due first. */
+/** Leases the found entries that are still due and free, or whose holder is dead; the longest due first. */
 export async function leaseFound(
   db: OutboxDatabase,
   found: readonly string[],
@@ -143,11 +143,11 @@ const leaseStatement = kept((ids: number, areSuspects: boolean) =>
         lease_expires_at: value('expiresAt'),
         attempts: old('attempts', '+', 1),
         again: 0,
-        // Behind the other suspects, should it end this process.
+        // The suspect goes behind the others, in case it ends this process.
         ...(areSuspects && { run_at: value('now') }),
       }))
       .where('id', 'in', placeholders('id', ids, value))
-      // Another process may have leased them meanwhile, and even ended its run.
+      // Another process might have leased them meanwhile, and even ended its run.
       .where('failed_at', 'is', null)
       .where(isFree(value('now')))
       .where(({ or, and, eb }) => {
@@ -159,8 +159,8 @@ const leaseStatement = kept((ids: number, areSuspects: boolean) =>
 )
 
 /**
- * The entries of a lane that may run here, now or later. Each kind has an index of its own, in whose condition its terms
- * are: so a look reads what is due, and none of the many that wait.
+ * Selects the entries of a lane that may run here, now or later. Each kind has an index with its terms as the
+ * condition: so a look reads due entries, and none of the many that wait.
  */
 function candidates(db: OutboxDatabase, lane: Lane, { ids, keys, names }: Running) {
   const entries = db
@@ -175,10 +175,7 @@ function candidates(db: OutboxDatabase, lane: Lane, { ids, keys, names }: Runnin
   const free = entries.where('lease_holder', 'is', null).where(isNoSuspect)
   return {
     free,
-    /**
-     * Those that were to run at once, and have not begun yet: they are due at any time, since the clock may have
-     * been set back meanwhile.
-     */
+    /** New entries for an immediate run: they are always due, because the clock might have been set back. */
     fresh: free.where(({ eb }) => eb('attempts', '=', eb.lit(0))).whereRef('run_at', '<=', 'created_at'),
     leased: entries.where('lease_holder', 'is not', null).where(isNoSuspect),
     suspects: entries.where(isSuspect),

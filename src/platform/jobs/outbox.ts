@@ -15,7 +15,7 @@ export interface NewEntry {
   now: number
 }
 
-/** False, and nothing is added, while an entry with the same key waits or runs. */
+/** Returns false and adds nothing while an entry with the same key waits or runs. */
 export async function addEntry(db: OutboxDatabase, entry: NewEntry): Promise<boolean> {
   return (await insertEntry(db, rowOf(entry))).length > 0
 }
@@ -39,8 +39,8 @@ const insertEntry = prepareQuery((db: OutboxDatabase, value: ValueOf<keyof Retur
 )
 
 /**
- * Adds entries, each with a key and due now, to begin after what has been committed so far. One that waits for a later time is
- * due now instead, with no failures, and one that runs is marked to run once more. One that is about to begin is left alone.
+ * Adds entries, each with a key and due now, to begin after the commits so far. A waiting one is due now
+ * instead, without failures, and a running one runs once more. One about to begin stays unchanged.
  */
 export async function ensureEntries(db: OutboxDatabase, entries: readonly NewEntry[]): Promise<void> {
   const beginning = await db
@@ -93,7 +93,7 @@ function rowOf({ id, name, lane, key, payload, runAt, now }: NewEntry) {
   }
 }
 
-/** Removes the entry with this key, even while it runs. Returns its id; undefined if there is none. */
+/** Removes the entry with this key, even if it runs. Returns its id; undefined if there is none. */
 export async function cancelEntry(db: OutboxDatabase, key: string): Promise<string | undefined> {
   const removed = await db
     .deleteFrom('outbox')
@@ -104,7 +104,7 @@ export async function cancelEntry(db: OutboxDatabase, key: string): Promise<stri
   return removed?.id
 }
 
-/** Makes entries of this name that wait for a later time due now; those that run are left alone. Returns whether there were any. */
+/** Makes waiting entries of this name due now, but not running ones. Returns true if there were any. */
 export async function runEntriesNow(
   db: OutboxDatabase,
   { name, lane, now }: Pick<NewEntry, 'name' | 'lane' | 'now'>,
@@ -122,7 +122,7 @@ export async function runEntriesNow(
   )
 }
 
-/** Frees at once what a predecessor leased. Call it only if the predecessor is certainly dead. */
+/** Frees the leases of a predecessor. Call it only if the predecessor is certainly dead. */
 export async function voidLeases(db: OutboxDatabase, holder: string): Promise<void> {
   await db
     .updateTable('outbox')
@@ -133,18 +133,18 @@ export async function voidLeases(db: OutboxDatabase, holder: string): Promise<vo
     .execute()
 }
 
-/** An entry as `holder` has leased it. */
+/** An entry that `holder` has leased. */
 export interface Held {
   id: string
   holder: string
 }
 
-/** False if it is no longer held. */
+/** Returns false if the entry is no longer held. */
 export async function extendLease(db: OutboxDatabase, held: Held, expiresAt: number): Promise<boolean> {
   return await isChanged(heldEntry(db, held).set({ lease_expires_at: toText(expiresAt) }))
 }
 
-/** The work is done; the entry is removed. */
+/** Removes an entry whose work is done. */
 export async function completeEntry(db: OutboxDatabase, held: Held): Promise<void> {
   const deleted = await deleteHeld(db, { ...held })
   if (deleted.length === 0) await beginAnew(db, held)
@@ -159,7 +159,7 @@ const deleteHeld = prepareQuery((db: OutboxDatabase, value: ValueOf<keyof Held>)
     .returning('id'),
 )
 
-/** The process has lived through a part of the work that will not be done again: it is not to be suspected. */
+/** Clears the suspicion: the process has survived a part of the work that will not be repeated. */
 export async function recordProgress(db: OutboxDatabase, held: Held): Promise<void> {
   await heldEntry(db, held)
     .set(old => ({ attempts: old('failures', '+', 1) }))
@@ -173,7 +173,7 @@ export async function recordFailure(db: OutboxDatabase, held: Held, error: strin
     .execute()
 }
 
-/** @param deaths the processes that have ended with it and still count. */
+/** @param deaths the number of processes that died with it and still count. */
 export async function postponeEntry(
   db: OutboxDatabase,
   held: Held,
@@ -199,21 +199,21 @@ export async function returnEntry(db: OutboxDatabase, { id, holder }: Held, now:
     .execute()
 }
 
-/** Frees an entry with which the process ends, for a reason that may be this entry. */
+/** Frees an entry with which the process ends, possibly because of the entry. */
 export async function freeEntry(db: OutboxDatabase, held: Held): Promise<void> {
   await heldEntry(db, held).set(unleased).execute()
 }
 
-/** Puts an entry behind those that are due at `runAt`, as if it were new, since it has done a part of its work. */
+/** Puts an entry behind those due at `runAt`, like a new one, because it has done a part of its work. */
 export async function requeueEntry(db: OutboxDatabase, held: Held, runAt: number): Promise<void> {
-  // A millisecond later, so that what becomes due in this one goes first.
+  // One millisecond later, so that entries due in this one go first.
   const requeued = { attempts: 0, failures: 0, run_at: toText(runAt + 1), ...unleased }
   await endRun(db, held, runOf(db, held).set(requeued))
 }
 
 const failedEntriesKeptMs = 30 * 24 * 3_600_000
 
-/** Keeps the entry for people to see, never to run again, and removes those that have been kept long enough. */
+/** Keeps the entry for people, never to run again, and removes old ones. */
 export async function failEntry(db: OutboxDatabase, held: Held, now: number): Promise<void> {
   await db
     .deleteFrom('outbox')
@@ -222,7 +222,7 @@ export async function failEntry(db: OutboxDatabase, held: Held, now: number): Pr
   await endRun(db, held, runOf(db, held).set({ failed_at: toText(now), ...unleased }))
 }
 
-/** An entry that was added again while it ran begins again instead. */
+/** Ends a run; an entry that was added again meanwhile begins again instead. */
 async function endRun(db: OutboxDatabase, held: Held, ended: Update): Promise<void> {
   if (!(await isChanged(ended))) await beginAnew(db, held)
 }
@@ -239,7 +239,7 @@ function heldEntry(db: OutboxDatabase, { id, holder }: Held) {
   return db.updateTable('outbox').where('id', '=', id).where('lease_holder', '=', holder)
 }
 
-/** The entry, unless it was added again while it ran. */
+/** Selects the entry, unless it was added again while it ran. */
 function runOf(db: OutboxDatabase, held: Held) {
   return heldEntry(db, held).where('again', '=', 0)
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import { JobYields } from './jobs.ts'
 
-/** Prepares an error whose message will be shown to people, such as on a source: one that is not meant for people goes to the log only. */
+/** Prepares an error whose message people see, such as on a source: others go to the log only. */
 export function presentable(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof AppError || error instanceof JobYields || signal.aborted) return error
   return new AppError(

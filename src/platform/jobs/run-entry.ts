@@ -21,31 +21,31 @@ import {
 
 export interface EntryRun<Agent extends JobAgent> {
   agent: Agent
-  /** As leased, with this run counted in `attempts`. */
+  /** The leased entry, with this run counted in `attempts`. */
   entry: OutboxEntry
-  /** Called when the entry is no longer to be suspected of having ended processes. */
+  /** Called when the entry is no longer suspected of having ended processes. */
   onCleared(): void
   handler: JobHandler<Agent>
   holder: string
   signal: AbortSignal
-  /** Rejects with an error that the run did not catch, of which it may never hear. */
+  /** Rejects with an error that the run did not catch, and might never see. */
   broken: Promise<never>
   disk: Disk
   clock: Clock
   log: Log
-  /** 0 to 1. */
+  /** Returns 0 to 1. */
   random(): number
 }
 
 const defaultMaxAttempts = 5
-/** Processes that may end with a job, beside others at first and then alone: it may be what ends them. */
+/** Max processes that end with a job, beside others at first and then alone: it might be the cause. */
 const maxDeaths = 4
-/** Recording that for people may end processes as well. */
+/** Max deaths including recordings for people, which can end processes as well. */
 const maxDeathsWithRecording = 6
 const pauseAfterDiskProblem = 5_000
 const storedErrorLength = 1_000
 
-/** Runs a leased entry once and records what became of it. */
+/** Runs a leased entry once and records the outcome. */
 export async function runEntry<Agent extends JobAgent>(run: EntryRun<Agent>): Promise<void> {
   const { agent, entry, handler, signal } = run
   const held = heldBy(run)
@@ -69,7 +69,7 @@ const endedTheService =
   'It ended the service: four times the process died in the middle of it, at last with no other job at work. ' +
   'It is not begun again by itself. The log of the server shows when; have the cause put right before trying it again.'
 
-/** Processes that have ended with the entry, since it last did anything else. */
+/** Returns the number of processes that have ended with the entry since its last other end. */
 function deathsWith({ attempts, failures }: OutboxEntry): number {
   return attempts - failures - 1
 }
@@ -101,12 +101,12 @@ function contextOf<Agent extends JobAgent>(run: EntryRun<Agent>): JobContext<Age
   }
 }
 
-/** An error that a person has to put right first would come again each time. */
+/** Returns true for an error that recurs until a person corrects its cause. */
 function isPermanent(error: Error): boolean {
   return error instanceof AppError && error.isPermanent
 }
 
-/** Turns what `work` throws into data; undefined when it succeeds. */
+/** Returns the error that `work` throws; undefined if it succeeds. */
 async function failureOf(work: () => Promise<void>): Promise<Error | undefined> {
   try {
     await work()
@@ -125,7 +125,7 @@ async function afterAbort<Agent extends JobAgent>(run: EntryRun<Agent>): Promise
   else if (reason === 'failing') await freeEntry(agent.db, heldBy(run))
 }
 
-/** No job is to blame for a full disk, however long it stays full. */
+/** Postpones the entry: no job is to blame for a full disk, however long it stays full. */
 async function afterDiskProblem<Agent extends JobAgent>(run: EntryRun<Agent>, error: Error): Promise<void> {
   const { agent, entry, disk, clock, log } = run
   disk.report(error)
@@ -149,10 +149,7 @@ async function afterFailure<Agent extends JobAgent>(
   await postponeEntry(agent.db, held, { runAt: clock.now() + backoff(failures, random), deaths: 0 })
 }
 
-/**
- * The entry is marked as failed only after the handler has been called, so that after a crash in between it is called
- * again.
- */
+/** Marks the entry as failed only after calling the handler, so that a crash in between repeats the call. */
 async function failPermanently<Agent extends JobAgent>(
   run: EntryRun<Agent>,
   context: JobContext<Agent>,

@@ -6,8 +6,8 @@ import { currentOwner } from '../current-owner.ts'
 import type { Disk } from '../disk.ts'
 import { remoteDisk } from '../disk.ts'
 import { AppError } from '../errors.ts'
-import { ownedBy } from '../last-line.ts'
 import type { Log } from '../logging/log.ts'
+import { runOwned } from '../uncaught-errors.ts'
 import { Isolation } from './isolation.ts'
 import type { AbortReason, JobAgent, JobHandler, OutboxEntry } from './jobs.ts'
 import { JobAborted } from './jobs.ts'
@@ -22,13 +22,13 @@ import type { WakeUps } from './wake-ups.ts'
 export interface JobRunner {
   start(): Promise<void>
   /**
-   * Starts no more jobs, aborts those that run, and waits at most `deadline` milliseconds for them to end. Where the process is
-   * `failing`, one of them may be the reason: it counts as ended with each.
+   * Starts no more jobs, aborts those that run, and waits at most `deadline` milliseconds for them to end. If
+   * the process is `failing`, one of them might be the reason: it counts as ended with each.
    */
   stop(deadline: number, reason?: 'stopping' | 'failing'): Promise<void>
-  /** Resolves once nothing is running and nothing is due; what is due later does not count. */
+  /** Resolves once no job is running or due; later ones do not count. */
   idle(): Promise<void>
-  /** Aborts, as cancelled, those of the jobs that are running here. */
+  /** Aborts, as cancelled, the jobs among them that are running here. */
   abort(agentId: string, jobIds: readonly string[]): void
 }
 
@@ -36,21 +36,21 @@ export interface RunnerDependencies<Agent extends JobAgent> {
   wakeUps: ByLane<WakeUps>
   /** `use` rejects with an AppError `NOT_FOUND` for an agent that no longer exists. */
   agentDatabases: { use<Result>(agentId: string, work: (agent: Agent) => Promise<Result>): Promise<Result> }
-  /** By the name of the job. May be filled until `start`. */
+  /** The handlers by the name of the job. Can be filled until `start`. */
   handlers: ReadonlyMap<string, JobHandler<Agent>>
   clock: Clock
   log: Log
-  /** Names this process, and was never used before: leases with another id belong to others. */
+  /** A new id of this process: leases with another id belong to others. */
   instanceId: string
-  /** `laneLimits` by default. */
+  /** Defaults to `laneLimits`. */
   limits?: ByLane<LaneLimits>
-  /** If its process gives no sign of life for this long, a job is run by another one. */
+  /** Time without a sign of life of its process after which another one runs a job. */
   leaseMs?: number
-  /** How long this process must have run jobs before it runs those that others have died with, in milliseconds. */
+  /** Time of running jobs before this process runs those that others have died with (ms). */
   calmMs?: number
-  /** While it has a problem, only jobs that delete begin. */
+  /** The disk; during its problems, only jobs that delete begin. */
   disk?: Disk
-  /** 0 to 1, for the jitter of pauses. */
+  /** Returns 0 to 1, for the jitter of pauses. */
   random?: () => number
 }
 
@@ -75,7 +75,7 @@ export function createJobRunner<Agent extends JobAgent>(needs: RunnerDependencie
       await inAll(runner => runner.stop(deadline, reason))
     },
     async idle() {
-      // Again while jobs have run: one may have added another to a lane that was idle.
+      // Repeated while jobs have run: one might have added another to a lane that was idle.
       for (let before = -1; before !== begun(); ) {
         before = begun()
         await inAll(runner => runner.idle())
@@ -92,12 +92,12 @@ interface RunningJob {
   agentId: string
   entry: OutboxEntry
   controller: AbortController
-  /** Rejected with an error that the job did not catch. */
+  /** Rejects with an error that the job did not catch. */
   broken: PromiseWithResolvers<never>
 }
 
 const pauseAfterTrouble = 60_000
-/** Until jobs that wait for space on the disk are looked at again. */
+/** Pause before jobs that wait for space on the disk are checked again. */
 const pauseWhileFull = 15_000
 const pauseOfPump = 1_000
 
@@ -113,7 +113,7 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
   readonly #jobs = new Set<RunningJob>()
   /** The runs, until the end of each has been recorded and its agent woken up. */
   readonly #runs = new Set<Promise<void>>()
-  /** How many runs have begun since the start. */
+  /** Number of runs since the start. */
   begun = 0
   #started = false
   #pump: Promise<void> | undefined
@@ -145,7 +145,7 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
     if (!(await Promise.race([ended, late])))
       this.#needs.log.warn({ jobs: this.#jobs.size }, 'jobs still run at the end; they will be run again')
     waiting.abort()
-    // Last, because each job that ends makes its agent due, for other processes.
+    // This comes last: each job that ends makes its agent due for other processes.
     await this.#wakeUps.stop()
   }
 
@@ -162,11 +162,11 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
     while (this.#pump !== undefined || this.#runs.size > 0) await Promise.all([this.#pump, ...this.#runs])
   }
 
-  /** Has the pump look for work, and once more if it is already doing so. */
+  /** Makes the pump look for work, and once more if it is already looking. */
   look(): void {
     if (!this.#started) return
     this.#pumpAgain = true
-    // In no change, though requests have it look: its jobs are none of theirs.
+    // Runs outside of any change: the jobs do not belong to the request that caused the look.
     this.#pump ??= currentChange.run(undefined, () => this.#runPump())
   }
 
@@ -183,7 +183,7 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
         this.#pumpTimer = setTimeout(() => this.look(), pauseOfPump)
       }
     }
-    // Here and not on the promise, so that no wake-up is lost between the last check and the end.
+    // Cleared here and not on the promise, so that no wake-up is lost between the last check and the end.
     this.#pump = undefined
     leave()
   }
@@ -196,7 +196,7 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
     }
   }
 
-  /** Starts what is due in an agent's outbox; returns when to look again. */
+  /** Starts due entries of an agent's outbox; returns the time of the next look. */
   async #look(agentId: string): Promise<number | undefined> {
     try {
       return await this.#needs.agentDatabases.use(agentId, agent => this.#beginWorkOf(agent))
@@ -222,14 +222,14 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
     if (isSuspectDue) this.#isolation.add(`${this.#lane} ${agentId}`, () => this.#beginSuspect(agentId))
 
     const jobsNow = this.#jobsOf(agentId)
-    // The end of any of these jobs makes the agent due; this time is for the case that this process dies before.
+    // The end of any of these jobs makes the agent due; this time is for the death of this process before.
     if (jobsNow.length >= perAgent) return revisit
-    // Others may have leased what was found; the next look shows until when.
+    // Others might have leased the found entries; the next look shows until when.
     const again = earlier(leased.length < due.length ? now : next, isSuspectDue ? revisit : suspect)
     if (this.#disk.problem !== undefined)
       return Math.min(again ?? Number.POSITIVE_INFINITY, now + pauseWhileFull)
     if (jobsNow.length === 0) return again
-    // An agent that is due already goes to the end of the queue of agents.
+    // An agent that is already due goes to the end of the queue of agents.
     return Math.min(revisit, Math.max(again ?? revisit, now))
   }
 
@@ -261,14 +261,14 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
   #begin(agentId: string, entry: OutboxEntry): Promise<void> {
     const leave = this.#isolation.enter()
     const broken = Promise.withResolvers<never>()
-    // There may be no waiter any more.
+    // Prevents an unhandled rejection: nothing might wait for it any more.
     broken.promise.catch(() => {})
     const job = { agentId, entry, controller: new AbortController(), broken }
     this.begun += 1
     if (!this.#started) abortJob(job, 'stopping')
     this.#jobs.add(job)
     const owner = { name: `job ${entry.name} ${entry.id}`, end: broken.reject }
-    const run = ownedBy(owner, () => this.#run(job)).finally(() => {
+    const run = runOwned(owner, () => this.#run(job)).finally(() => {
       this.#runs.delete(run)
       leave()
     })
@@ -282,11 +282,11 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
     const { agentId, entry } = job
     try {
       await agentDatabases.use(agentId, agent =>
-        // Not the one whose request happened to wake the agent up: jobs name theirs themselves.
+        // Not the actor whose request happened to wake the agent up: jobs name theirs themselves.
         currentActor.run(undefined, () => currentOwner.run(agentId, () => this.#runLeased(agent, job))),
       )
     } catch (error) {
-      // The lease runs out, and the entry is found again; that of a deleted agent has gone with it.
+      // The lease expires, and the entry is found again; that of a deleted agent is deleted, too.
       if (!isGone(error))
         log.error(
           { err: error, agentId, job: entry.name, jobId: entry.id },
@@ -356,7 +356,7 @@ function earlier(one: number | undefined, other: number | undefined): number | u
   return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }
 
-/** Whether an agent could not be used because it was deleted. */
+/** Returns true if an agent could not be used because it was deleted. */
 function isGone(error: unknown): boolean {
   return error instanceof AppError && error.code === 'NOT_FOUND'
 }

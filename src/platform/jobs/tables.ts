@@ -8,43 +8,43 @@ const lane: Column<Lane> = { type: 'text' }
 /** Jobs that wait or run. A finished one leaves no row; one that failed permanently stays for some weeks. */
 export const outboxColumns = {
   id: text,
-  /** The job, such as `source.process`, or `event:webhook` for an event to be handed to a webhook. */
+  /** The job, such as `source.process`, or `event:webhook` for an event for a webhook. */
   name: text,
   lane,
-  /** At most one entry per key waits or runs; null for no such limit. */
+  /** The key, under which at most one entry waits or runs; null for no such limit. */
   key: textOrNull,
   /** JSON. */
   payload: text,
-  /** Not to be run earlier. */
+  /** The earliest time of the next run. */
   run_at: text,
-  /** Runs that have failed, and those since that have begun and not ended: their process has, unless one is still running. */
+  /** Failed runs, and later ones that began and did not end: their process did, unless one still runs. */
   attempts: integer,
   /** Runs that ended in an error. */
   failures: integer,
-  /** The process that runs it; null while it waits. */
+  /** The process that runs the entry; null while it waits. */
   lease_holder: lease,
   /** After this time the holder counts as dead. */
   lease_expires_at: lease,
   /** Error of the last failed run. */
   last_error: textOrNull,
-  /** When it failed permanently; then it is kept for some weeks for people to see, and never run again. */
+  /** Time of the permanent failure; the entry then stays for some weeks for people, and never runs again. */
   failed_at: textOrNull,
   created_at: text,
-  /** 1 if it is to run once more when the run ends. */
+  /** 1 if the entry runs once more after the current run. */
   again: since('0019-outbox-suspects', withDefault(integer, 0)),
 }
 
 /** Event subscriptions of the agent: features write their rows together with the subscribers. */
 export const eventSubscriptionColumns = {
-  /** Its name, or `*` for all. */
+  /** Name of the event, or `*` for all. */
   event: text,
-  /** Of the subscriber: names the handler. */
+  /** Kind of the subscriber, which names the handler. */
   kind: text,
-  /** The subscriber. */
+  /** Id of the subscriber. */
   ref: text,
 }
 
-/** When an agent has work due: at most one row per agent and lane, and none for lanes without work. */
+/** The time when an agent has work due: one row per agent and lane, and none for lanes without work. */
 export const wakeUpColumns = { agent_id: text, lane, due_at: text }
 
 export type OutboxTable = RowOf<typeof outboxColumns>

@@ -21,13 +21,13 @@ interface Dependencies {
   log: Log
   /** Aborts jobs that were cancelled while they ran. */
   abort(agentId: string, jobIds: readonly string[]): void
-  /** By the name of the job. */
+  /** The handlers by the name of the job. */
   handlers: ReadonlyMap<string, { lane: Lane; isShared?: boolean; always?: readonly string[] }>
 }
 
 /** The changes that a transaction has left in the outbox. */
 interface Traces {
-  /** The earliest times at which something that was added, or is to run now, is due. */
+  /** The earliest due times of added entries, and of those to run now. */
   dueAt: Map<Lane, number>
   cancelled: string[]
 }
@@ -36,11 +36,11 @@ export function createTransact<Events>(needs: Dependencies): Transact<Events> {
   const { wakeUps, log, abort } = needs
   return async (agent, work) => {
     const { agentId } = agent
-    // Here, since transactions that are shared run in the context of another.
+    // Read here, because shared transactions run in the context of another.
     const depth = causeDepth.getStore()
     let traces = noTraces()
     const announcements = new Map<Lane, Announcement>()
-    // Before anything is committed, but only where there is something to be woken up for.
+    // Announces before the commit, but only if there is work to wake up for.
     const announce = async (lane: Lane) => {
       if (!announcements.has(lane)) announcements.set(lane, await wakeUps[lane].announce(agentId))
     }
@@ -49,7 +49,7 @@ export function createTransact<Events>(needs: Dependencies): Transact<Events> {
       const result = await inTransaction(agent.db, async transaction => {
         // The compiler can't see that a schema with more tables than the outbox has the outbox.
         const db = transaction as unknown as Kysely<OutboxTables>
-        // An attempt that is done anew has left nothing.
+        // A repeated attempt has left nothing.
         traces = noTraces()
         return await work(transaction, createOutbox<Events>(db, traces, announce, { ...needs, depth }))
       })
@@ -57,7 +57,7 @@ export function createTransact<Events>(needs: Dependencies): Transact<Events> {
       return result
     } finally {
       if (committed) abort(agentId, traces.cancelled)
-      // A failure costs no more than a delay: the wake-up that was announced is still there.
+      // A failure only costs a delay: the announced wake-up is still there.
       for (const [lane, announcement] of announcements)
         await announcement
           .settle(committed ? traces.dueAt.get(lane) : undefined)
@@ -146,7 +146,7 @@ const selectSubscribers = prepareQuery((db: OutboxDatabase, value: ValueOf<'even
     .orderBy('ref'),
 )
 
-/** The jobs that are handed the event, each with the subscribers that it is for. */
+/** Returns the jobs that get the event, each with its subscribers. */
 async function receiversOf(db: OutboxDatabase, event: string, handlers: Dependencies['handlers']) {
   const subscribers = new Map<string, string[]>()
   for (const { kind, ref } of await selectSubscribers(db, { event }))

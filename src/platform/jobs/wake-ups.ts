@@ -1,31 +1,29 @@
-/** Reports which agents have work due, so that no process ever has to look into all of them. */
+/** Reports the agents with due work, so that no process ever has to look into all of them. */
 export interface WakeUps {
   /**
-   * To be called before a transaction that adds work commits: from now on the agent is sure to be looked at, some seconds
-   * later, even if this process dies.
+   * Call it before a transaction that adds work commits: from now on the agent is certainly looked at, some
+   * seconds later, even if this process dies.
    */
   announce(agentId: string): Promise<Announcement>
   /** Makes the agent due at `dueAt` (milliseconds since the epoch), unless it is due earlier. */
   pull(agentId: string, dueAt: number): Promise<void>
-  /** The agent that has been due for longest; undefined if none is due. */
+  /** Returns the agent that has been due for longest; undefined if none is due. */
   take(): Promise<string | undefined>
   /**
-   * To be called after looking into an agent that was taken: when to look again, undefined for never. A wake-up that came
-   * in the meantime wins over it.
+   * Call it after a look into a taken agent with the time of the next look, undefined for never. A wake-up
+   * that came meanwhile has priority.
    */
   settle(agentId: string, dueAt: number | undefined): Promise<void>
   /**
-   * From now on calls `onDue` whenever an agent becomes due. Where no other process can exist, wake-ups for the work of a
-   * dead predecessor, which are due within `lease` milliseconds, become due at once.
+   * Calls `onDue` whenever an agent becomes due. If no other process can exist, wake-ups for a dead
+   * predecessor's work, which are due within `lease` milliseconds, become due at once.
    */
   start(onDue: () => void, lease: number): Promise<void>
-  /** Afterwards nothing of it may be used any more. */
+  /** Ends the wake-ups, which must not be used afterwards. */
   stop(): Promise<void>
 }
 
 export interface Announcement {
-  /**
-   * To be called after the commit: brings the wake-up forward. Undefined if nothing was added, or the transaction failed.
-   */
+  /** Call it after the commit to bring the wake-up forward; undefined if nothing was added, or it failed. */
   settle(dueAt: number | undefined): Promise<void>
 }

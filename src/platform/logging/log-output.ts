@@ -1,20 +1,20 @@
 import { write, writeSync } from 'node:fs'
 
 const standardOutput = 1
-/** Characters of lines that wait to be written; what comes beyond them is lost. */
+/** Max characters of waiting lines; further ones are lost. */
 const maxWaiting = 1024 * 1024
-/** Milliseconds after which it is tried again to write what could not be written. */
+/** Pause before a failed write is retried (ms). */
 const pause = 100
-/** How often that is tried when the process ends. */
+/** Number of retries when the process ends. */
 const lastAttempts = 5
 
 /**
- * Standard output may be a file on a disk that is full, or a pipe without a reader: that is no reason to stop the
- * service, which goes on and writes once it can, nor for it to stay when it is to end.
+ * Creates an output that survives a full disk or a pipe without a reader: the service continues, and writes
+ * once it can; nor do they keep it from ending.
  */
 export function createLogOutput(): { write(line: string): void } {
   let waiting = ''
-  /** The rest of the lines whose turn it is to be written. */
+  /** The rest of the lines that are being written. */
   let rest: Uint8Array = Buffer.alloc(0)
   let state: 'unused' | 'idle' | 'writing' | 'pausing' = 'unused'
 
@@ -37,7 +37,7 @@ export function createLogOutput(): { write(line: string): void } {
     setTimeout(writeOn, pause).unref()
   }
 
-  /** A write under way still ends by itself. */
+  /** Writes waiting lines now; a running write still ends by itself. */
   function writeLast(): void {
     const left = Buffer.concat([state === 'writing' ? Buffer.alloc(0) : rest, Buffer.from(waiting)])
     writeNow(left)

@@ -6,7 +6,7 @@ import { createLogOutput } from './log-output.ts'
 
 export type Log = Logger
 
-/** Field names that may carry a secret, wherever they stand in a logged object. */
+/** Field names that can carry a secret, at any place in a logged object. */
 const secretFields = [
   'authorization',
   'cookie',
@@ -19,13 +19,13 @@ const secretFields = [
   'password',
   'sealed',
   'credentials',
-  // A gateway's token stands under the name that the operator gave it.
+  // A gateway's token has the name that the operator gave it.
   'headers',
 ]
 
 /**
- * The structured log of one process: a JSON object a line on standard output.
- * Secrets are cut out by field name, headers as a whole: libraries log those of a request. API keys are masked wherever they stand.
+ * Creates the structured log of one process: a JSON object a line on standard output. Secrets are removed by
+ * field name, headers as a whole: libraries log those of a request. API keys are masked everywhere.
  */
 export function createLog(level: string, destination?: { write(line: string): void }): Log {
   const paths = secretFields.flatMap(field => [field, `*.${field}`, `*.*.${field}`])
@@ -34,7 +34,7 @@ export function createLog(level: string, destination?: { write(line: string): vo
   return pino(options, { write: (line: string) => output.write(maskApiKeys(line)) })
 }
 
-/** On a full disk everything that writes fails, again and again: one line a minute says as much as all of them. */
+/** Reduces repetitions: on a full disk all writes fail again and again, and one line a minute suffices. */
 function fewDiskProblems(): NonNullable<LoggerOptions['hooks']> {
   let quietUntil = 0
   return {

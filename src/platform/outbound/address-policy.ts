@@ -10,29 +10,32 @@ export type AllowEntry =
   | { kind: 'host'; host: string }
   | { kind: 'invalid'; problem: string }
 
-/** Decides which addresses may be reached for users, agents and pages. Knows no DNS: give it what a name resolved to. */
+/** Decides on addresses for users, agents and pages. Knows no DNS: give it the addresses of a name. */
 export interface AddressPolicy {
   /** `address`: an IP address as text, anything else is refused. `hostname`: the name that resolved to it, if one did. */
   permits(address: string, hostname?: string): boolean
-  /** Whether an entry names the address, or the host that resolved to it. */
+  /** Returns true if an entry names the address, or the host that resolved to it. */
   allows(address: string, hostname: string): boolean
-  /** Whether an entry names this host. */
+  /** Returns true if an entry names this host. */
   names(hostname: string): boolean
 }
 
-/** All of IPv6 that is handed out to networks; the rest is special or not assigned (IANA, IPv6 address space). */
+/** All of IPv6 that networks get; the rest is special or not assigned (IANA, IPv6 address space). */
 const globalIpv6 = ipaddr.parseCIDR('2000::/3')
 
-/** How machines without IPv4 reach the IPv4 internet (RFC 6052): such an address is as public as the one inside it. */
+/**
+ * The prefix by which machines without IPv4 reach it (RFC 6052): such an address is as public as that inside.
+ * IPv4 reach the IPv4 internet (RFC 6052): as public as the address inside.
+ */
 const nat64 = ipaddr.parseCIDR('64:ff9b::/96')
 
-/** Azure's metadata and configuration host: every machine there reaches it, although its address looks public. */
+/** Azure's metadata and configuration host: every machine there reaches it, although it looks public. */
 const platformHosts = ipaddr.parseCIDR('168.63.129.16/32')
 
 /**
- * Global unicast addresses are permitted, and what an entry of `allow` names. An IPv4 address inside an IPv6 one must be
- * permitted itself; where the two lead to different places (6to4, Teredo, IPv4-compatible and the like) both are refused.
- * Throws on an entry that `parseAllowEntry` calls invalid: the configuration reports these first.
+ * Permits global unicast addresses, and the entries of `allow`. An IPv4 address inside an IPv6 one must be
+ * permitted itself; where the two lead to different places (6to4, Teredo, IPv4-compatible and the like) both
+ * are refused. Throws on an entry that `parseAllowEntry` calls invalid: the configuration reports it.
  */
 export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
   const ranges: Range[] = []
@@ -84,12 +87,12 @@ export function parseAllowEntry(text: string): AllowEntry {
   return { kind: 'host', host: hostKey(host) }
 }
 
-/** Names are equal regardless of case and of the dot that ends a fully qualified one. */
+/** Returns the same key for names that differ in case and in the dot that ends a fully qualified one. */
 function hostKey(hostname: string): string {
   return hostname.toLowerCase().replace(/\.$/, '')
 }
 
-/** Undefined for what is not exactly an IP address; octal and short forms and zones (`fe80::1%eth0`) are not. */
+/** Returns undefined for all but exact IP addresses: for octal and short forms and zones (`fe80::1%eth0`). */
 function parseAddress(text: string): Address | undefined {
   const version = isIP(text)
   if (version === 4) return ipaddr.IPv4.parse(text)
@@ -105,7 +108,7 @@ function isPublic(address: Address): boolean {
   return address.kind() === 'ipv4' ? !within(address, platformHosts) : within(address, globalIpv6)
 }
 
-/** The IPv4 address that a packet to this IPv6 address ends up at; undefined where there is none. */
+/** Returns the IPv4 address at which a packet to this IPv6 address arrives; undefined without one. */
 function carriedIpv4(address: Address): ipaddr.IPv4 | undefined {
   if (address.kind() === 'ipv4') return undefined
   const isCarrier = address.range() === 'ipv4Mapped' || within(address, nat64)

@@ -1,15 +1,15 @@
 import { invalid } from '../errors.ts'
 
-/** An address in whose path and query something is to be put in. */
+/** An address with variable parts in its path and query. */
 export interface AddressTemplate {
   /** Scheme, host and port, which nothing may change. */
   origin: string
   path: string
-  /** Without its question mark. */
+  /** The query without its question mark. */
   query: string
 }
 
-/** Undefined if the text does not begin like an http address. */
+/** Returns undefined if the text does not begin like an http address. */
 export function splitAddress(url: string): AddressTemplate | undefined {
   const parts = /^(https?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?(?:#.*)?$/is.exec(url.trim())
   if (parts === null) return undefined
@@ -18,8 +18,8 @@ export function splitAddress(url: string): AddressTemplate | undefined {
 }
 
 /**
- * @param path percent-encoded, as the pairs of the query are.
- * @throws VALIDATION_ERROR if every parser would not read this origin and this path out of the whole.
+ * @param path percent-encoded, like the pairs of the query.
+ * @throws VALIDATION_ERROR unless every parser would read this origin and this path from the whole.
  */
 export function joinAddress(origin: string, path: string, pairs: readonly string[]): string {
   const target = URL.parse(origin)

@@ -1,16 +1,16 @@
-/** The cookies that a site sets while it redirects a reader: some sites let only readers pass who bring them back. */
+/** The cookies that a site sets during redirects: some sites admit only readers that return them. */
 export interface Cookies {
-  /** Takes over what this answer sets. */
+  /** Stores the cookies that this response sets. */
   keep(url: URL, answer: Headers): void
-  /** The header Cookie for this address; empty if there is none. */
+  /** Returns the header Cookie for this address; empty if there is none. */
   for(url: URL): string
 }
 
-/** A site that sets more has something else in mind. */
+/** Max cookies of a site: one that sets more is abusive. */
 const maxCookies = 50
 const maxCharacters = 8_000
 
-/** Of one exchange, with which they are forgotten; each origin gets its own, with any path or domain. */
+/** Creates one exchange's cookies, which end with it; each origin gets its own, with any path or domain. */
 export function createCookies(): Cookies {
   const byOrigin = new Map<string, Map<string, string>>()
   const text = (cookies: ReadonlyMap<string, string> = new Map()) =>
@@ -37,7 +37,7 @@ export function cookieHeader(cookies: Cookies, address: string | URL): Record<st
 
 const pair = /^\s*([^=;\s]+)\s*=([^;]*)/
 
-/** Whether the cookie is set to be removed: by its age if it has one, else by the time until which it is kept. */
+/** Returns true if the line removes the cookie: by its age if it has one, else by its expiry. */
 function isOver(line: string): boolean {
   const [, age] = /;\s*max-age\s*=\s*(-?\d+)/i.exec(line) ?? []
   if (age !== undefined) return Number(age) <= 0

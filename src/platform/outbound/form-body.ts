@@ -1,4 +1,4 @@
-/** Bodies of forms. A field holds a text, number or boolean, a list of them, which repeats it, or in a multipart form a file. */
+/** Bodies of forms. A field is a text, number, boolean, a list of them, which repeats it, or a file. */
 import { invalid } from '../errors.ts'
 import type { EncodedBody, Part } from './multipart.ts'
 import { encodeMultipart } from './multipart.ts'
@@ -10,7 +10,7 @@ export function formKindOf(contentType: string): 'urlencoded' | 'multipart' | un
 }
 
 /**
- * An object of fields as a form of this content type; undefined for other content types.
+ * Returns an object of fields as a form of this content type; undefined for other content types.
  * @throws VALIDATION_ERROR for a value that has no place in a form.
  */
 export function encodeFields(fields: unknown, contentType: string): EncodedBody | undefined {
@@ -26,8 +26,9 @@ export function encodeFields(fields: unknown, contentType: string): EncodedBody 
 }
 
 /**
- * Why a text can't be the body of a multipart form: what is put into it could begin another part.
- * @param isFilled whether values are put into it.
+ * Returns the reason why a text can't be the body of a multipart form: an inserted value could begin another
+ * part.
+ * @param isFilled true if values are inserted into the text.
  */
 export function multipartTextProblem(contentType: string, isFilled: boolean): string | undefined {
   if (formKindOf(contentType) !== 'multipart' || (!isFilled && /;\s*boundary=/i.test(contentType)))
@@ -35,12 +36,12 @@ export function multipartTextProblem(contentType: string, isFilled: boolean): st
   return 'must be an object of fields, such as {"name": "Ada"}, since it is sent as multipart/form-data'
 }
 
-/** The texts of a field, one for each value of a list. */
+/** Returns the texts of a field, one for each value of a list. */
 export function fieldTexts(name: string, value: unknown): string[] {
   return [value].flat().map(one => fieldText(name, one))
 }
 
-/** Empty for null. */
+/** Returns the text of a value, empty for null. */
 export function fieldText(name: string, value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value ?? '').toWellFormed()
   const kind = Array.isArray(value) ? 'a list' : 'an object'

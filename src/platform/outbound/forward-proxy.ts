@@ -7,12 +7,12 @@ import { networkInterfaces } from 'node:os'
 import type { Duplex } from 'node:stream'
 import { currentOwner } from '../current-owner.ts'
 import { isEqual } from '../http/requests/inbound-webhook.ts'
-import type { Endable } from '../last-line.ts'
-import { ownedBy } from '../last-line.ts'
+import type { Endable } from '../uncaught-errors.ts'
+import { runOwned } from '../uncaught-errors.ts'
 import type { Outbound } from './outbound.ts'
 import { toOutboundError } from './outbound-failure.ts'
 
-/** Why a host could not be reached: the guard refused it, or it failed by itself. */
+/** The reason why a host was not reached: the guard refused it, or it failed by itself. */
 export interface Unreachable {
   host: string
   kind: 'refused' | 'failed'
@@ -22,11 +22,11 @@ export interface Unreachable {
 
 /** A proxy of HTTP/1.1 for one user, on a port of its own. */
 export interface ForwardProxy {
-  /** For a browser: `http://127.0.0.1:PORT`. */
+  /** Address for a browser: `http */
   address: string
-  /** Without which it answers 407; only where others than this machine reach it. */
+  /** Credentials, without which it answers 407; only set if other machines can reach it. */
   credentials: ProxyCredentials | undefined
-  /** Outcome of the last attempt to reach the host (with its port if it is not the usual one); undefined if it was reached. */
+  /** Returns the last failure to reach the host (with its port if unusual); undefined if it was reached. */
   unreachable(host: string): Unreachable | undefined
   /** Ends every connection. */
   close(): Promise<void>
@@ -44,29 +44,29 @@ interface Target {
 
 interface Options {
   connect: Outbound['connect']
-  /** The agent whose pages come through. */
+  /** The agent whose pages use the proxy. */
   owner: string
-  /** The name or address by which a browser on another machine reaches this one; loopback alone unless given. */
+  /** The name or address of this machine for a browser on another one; defaults to loopback alone. */
   reachedAs?: string | undefined
 }
 
-/** The answer header by which the guard marks answers of its own; `refused` or `failed`. */
+/** The response header by which the guard marks its own responses; `refused` or `failed`. */
 export const guardHeader = 'x-guard'
 
-/** Cookies of some sites are larger than what Node takes by itself. */
+/** Max bytes of headers: cookies of some sites are larger than Node's default. */
 const maxHeaderSize = 256 * 1024
 
-/** Longer than browsers keep connections without use, so that none is closed while a request is on its way. */
+/** Max idle time (ms): longer than browsers keep unused connections, so none is closed during a request. */
 const idleMs = 310_000
 
 const loopback = '127.0.0.1'
 
 const challenge = 'Basic realm="browser session"'
 
-/** Hosts that are remembered as not reached. */
+/** Max hosts that are remembered as not reached. */
 const remembered = 200
 
-/** Headers about one connection, which go no further. */
+/** Headers about one connection, which are not passed on. */
 const ofConnection = [
   'connection',
   'keep-alive',
@@ -80,8 +80,8 @@ const ofConnection = [
 ]
 
 /**
- * Listens until it is closed. Every connection that it makes is one of the guard's: its name is looked up once, and what is
- * connected to is an address that was permitted.
+ * Listens until it is closed. Every connection that it makes is one of the guard's: its name is looked up
+ * once, and it connects to a permitted address.
  */
 export async function createForwardProxy({ connect, owner, reachedAs }: Options): Promise<ForwardProxy> {
   const credentials = reachedAs === undefined ? undefined : newCredentials()
@@ -89,7 +89,7 @@ export async function createForwardProxy({ connect, owner, reachedAs }: Options)
   const sockets = new Set<Duplex>()
   let isClosed = false
 
-  /** The port of a host is left out of its name where it is the usual one of the scheme. */
+  /** Connects to a host. Its name has no port if that is the usual one of the scheme. */
   async function reach(hostname: string, port: number, host: string): Promise<Socket> {
     failures.delete(host)
     try {
@@ -109,7 +109,7 @@ export async function createForwardProxy({ connect, owner, reachedAs }: Options)
   }) as unknown as Agent['createConnection']
 
   const server = createServer({ maxHeaderSize, requestTimeout: 0, keepAliveTimeout: idleMs }, (from, to) => {
-    if (isPermitted(from, credentials)) ownedBy(connection(from.socket), () => forward(from, to, upstream))
+    if (isPermitted(from, credentials)) runOwned(connection(from.socket), () => forward(from, to, upstream))
     else to.writeHead(407, { 'proxy-authenticate': challenge }).end()
   })
   server.on('connection', socket => kept(socket, sockets))
@@ -119,7 +119,7 @@ export async function createForwardProxy({ connect, owner, reachedAs }: Options)
       client.end(
         `HTTP/1.1 407 Proxy Authentication Required\r\nproxy-authenticate: ${challenge}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
       )
-    else void ownedBy(connection(client), () => tunnel(request.url ?? '', client, head, reach))
+    else void runOwned(connection(client), () => tunnel(request.url ?? '', client, head, reach))
   })
   server.on('clientError', (_error, socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => {
@@ -145,7 +145,7 @@ function connection(socket: Duplex): Endable {
   return { name: 'a connection of the forward proxy', end: () => socket.destroy() }
 }
 
-/** Undefined for all addresses of this machine. */
+/** Returns undefined for all addresses of this machine. */
 function listeningAddress(reachedAs: string | undefined): string | undefined {
   if (reachedAs === undefined) return loopback
   const own = Object.values(networkInterfaces()).flatMap(addresses => addresses ?? [])
@@ -163,7 +163,7 @@ function isPermitted({ headers }: IncomingMessage, credentials: ProxyCredentials
   return isEqual(headers['proxy-authorization'] ?? '', expected)
 }
 
-/** Passes a request for an `http:` address on, and its answer back. */
+/** Passes on a request for an `http:` address, and its response back. */
 function forward(from: IncomingMessage, to: ServerResponse, agent: Agent): void {
   const url = URL.parse(from.url ?? '')
   if (url?.protocol !== 'http:') {
@@ -184,13 +184,13 @@ function forward(from: IncomingMessage, to: ServerResponse, agent: Agent): void 
     try {
       sendBack(back, to)
     } catch (error) {
-      // Node reads answers, such as of the status 042, that it refuses to send.
+      // Node reads responses, such as of the status 042, that it refuses to send.
       refuse(to, asUnreachable(error, url.host))
       onward.destroy()
     }
   })
   onward.on('error', (error: NodeJS.ErrnoException) => {
-    // The other end has closed a connection that was kept for another request.
+    // The other end has closed a connection that was open for another request.
     const isLate = onward.reusedSocket && error.code === 'ECONNRESET' && !hasBody(from) && !to.headersSent
     if (isLate && !to.destroyed) forward(from, to, agent)
     else refuse(to, asUnreachable(error, url.host))
@@ -207,7 +207,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 function sendBack(back: IncomingMessage, to: ServerResponse): void {
   to.writeHead(back.statusCode ?? 502, onwardHeaders(back.rawHeaders))
   back.pipe(to)
-  // A broken answer must not look like a whole one.
+  // A broken response must not look complete.
   back.on('error', () => to.destroy())
 }
 
@@ -217,7 +217,7 @@ function refuse(to: ServerResponse, { kind, message }: Unreachable): void {
   else to.writeHead(kind === 'refused' ? 403 : 502, headers).end(message)
 }
 
-/** Connects the client to the host and port that it named, for a protocol that is not ours to understand. */
+/** Connects the client to the host and port that it named, for a protocol that is not read here. */
 async function tunnel(
   target: string,
   client: Duplex,
@@ -244,7 +244,7 @@ async function tunnel(
   }
 }
 
-/** In the order and letter case in which they came, as pairs in one list. */
+/** Returns the headers in their order and letter case, as pairs in one list. */
 function onwardHeaders(raw: readonly string[]): string[] {
   const pairs = raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1] ?? '']] : []))
   const named = pairs
@@ -259,7 +259,7 @@ function asUnreachable(error: unknown, host: string): Unreachable {
   return { host, kind: code === 'OUTBOUND_REFUSED' ? 'refused' : 'failed', message }
 }
 
-/** Closed with the proxy; errors only end it. */
+/** Registers a socket, which is closed with the proxy, and on errors. */
 function kept<Kept extends Duplex>(socket: Kept, sockets: Set<Duplex>): Kept {
   sockets.add(socket)
   socket.on('error', () => socket.destroy())
@@ -271,7 +271,7 @@ function hostOf(hostname: string, port: number, usual: number): string {
   return port === usual ? hostname : `${hostname}:${port}`
 }
 
-/** An IPv6 address stands in brackets in a URL, and nowhere else. */
+/** Removes the brackets of an IPv6 address, which only URLs have. */
 function bare(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }

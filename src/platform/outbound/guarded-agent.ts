@@ -4,7 +4,7 @@ import { Agent, buildConnector, fetch } from 'undici'
 import type { Resolve } from './guarded-resolver.ts'
 import { decompressStrictly } from './strict-decompression.ts'
 
-/** Longest silence of the other side, before its answer and within it: models may think for minutes. In milliseconds. */
+/** Max silence of the other side, before its response and within it: models can think for minutes (ms). */
 const silenceMs = 600_000
 
 const connectMs = 10_000
@@ -12,15 +12,16 @@ const connectMs = 10_000
 /** Sends single requests over connections whose address the resolver has permitted; follows no redirect. */
 export interface GuardedAgent {
   send(url: URL, request: RequestInit): Promise<Response>
-  /** A connection for another protocol, which is the caller's to end. */
+  /** Opens a connection for another protocol, which the caller ends. */
   connect(hostname: string, port: number): Promise<Socket>
-  /** Ends every connection, also those in use, save what `connect` gave. */
+  /** Ends every connection, also those in use, except those of `connect`. */
   close(): Promise<void>
 }
 
 /**
- * Every connection calls `permitted` once and goes to an address of that answer, so no second look-up can change it;
- * the certificate is still checked against the name. Kept-alive connections were checked when they were made.
+ * Creates an agent. Every connection calls `permitted` once and goes to an address that it returned, so no
+ * second look-up can change it; the certificate is still checked against the name. Kept-alive connections
+ * were checked when they were made.
  */
 export function createGuardedAgent(permitted: Resolve): GuardedAgent {
   const lookup: LookupFunction = (hostname, _options, callback) => {

@@ -3,13 +3,13 @@ import { isIP } from 'node:net'
 import { AppError } from '../errors.ts'
 import type { AddressPolicy } from './address-policy.ts'
 
-/** All addresses of a host name, as `dns.lookup` with `all` gives them; rejects if there are none. */
+/** Returns all addresses of a host name, like `dns.lookup` with `all`; rejects if there are none. */
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>
 
 /**
- * Resolves a host name, or takes an IP address as it is, and keeps what the policy permits: at least one address.
- * Connect to these and to nothing else: a second look-up may give a different answer (DNS rebinding).
- * Rejects with OUTBOUND_REFUSED when nothing is left; the message does not say what the name resolved to.
+ * Resolves a host name or an IP address, and returns at least one address that the policy permits. Connect to
+ * these and to nothing else: a second look-up can give a different answer (DNS rebinding). Rejects with
+ * OUTBOUND_REFUSED if none is left; the message does not reveal the name's addresses.
  */
 export function createGuardedResolver(options: { policy: AddressPolicy; resolve: Resolve }): Resolve {
   const { policy, resolve } = options

@@ -15,7 +15,7 @@ const connectionHeaders = new Set([
   'upgrade',
 ])
 
-/** Headers that hold no secret; every other one that a person has written may. */
+/** Headers that hold no secret; every other header of a person can. */
 const plainHeaders = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
 
 export function isHeaderName(name: string): boolean {
@@ -30,7 +30,7 @@ export function mayHoldSecret(name: string): boolean {
   return !plainHeaders.has(name.toLowerCase())
 }
 
-/** The problem of a header's value; undefined if it can be sent. */
+/** Returns the problem of a header's value; undefined if it can be sent. */
 export function headerValueProblem(value: string): string | undefined {
   if (/[\r\n]/.test(value)) return 'must not hold a line break, since it is sent in a header'
   if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) {
@@ -39,7 +39,7 @@ export function headerValueProblem(value: string): string | undefined {
   return undefined
 }
 
-/** The value without white space around it; throws VALIDATION_ERROR, which never repeats the value. */
+/** Returns the value without outer white space; throws VALIDATION_ERROR, which never repeats the value. */
 export function requireHeaderValue(field: string, value: string): string {
   const problem = headerValueProblem(value)
   if (problem !== undefined) throw invalid(field, problem)

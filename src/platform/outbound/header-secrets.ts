@@ -2,7 +2,7 @@ import { invalid } from '../errors.ts'
 import { mayHoldSecret } from './header-rules.ts'
 
 /*
- * Headers that may hold a secret are stored and shown with a mask in its place; the secrets stand elsewhere, by the
+ * Headers that can hold a secret are stored and shown with a mask in its place; the secrets are elsewhere, by the
  * header's name in lower case.
  */
 
@@ -11,17 +11,17 @@ const mask = '********'
 export type HeaderPairs = readonly (readonly [name: string, value: string])[]
 export type HeaderSecrets = Readonly<Record<string, string>>
 
-/** Headers that were saved before, which a mask that was sent back unchanged stands for. */
+/** Previously saved headers, which an unchanged mask refers to. */
 export interface KeptHeaders {
   secrets: HeaderSecrets
-  /** Whether the headers still go to the server that the secrets were given for. */
+  /** True if the headers still go to the server that the secrets were given for. */
   isSameOrigin: boolean
 }
 
 interface Field {
-  /** Where the headers stand, for messages. */
+  /** The field of the headers, for messages. */
   field: string
-  /** Parts of a value that remain visible behind its mask: what is derived from them must not change. */
+  /** Returns the parts of a value that stay visible behind its mask: values from them must not change. */
   visibleIn(value: string): string
 }
 
@@ -43,7 +43,7 @@ export function takeSecrets(
   return { headers: shown, secrets }
 }
 
-/** The headers as they are to be sent. */
+/** Returns the headers to send, with their secrets. */
 export function putSecrets(headers: HeaderPairs, secrets: HeaderSecrets): [string, string][] {
   return headers.map(([name, value]) => [name, own(secrets, name.toLowerCase()) ?? value])
 }
@@ -58,7 +58,7 @@ function unknownValue(name: string, { secrets, isSameOrigin }: KeptHeaders): str
     : 'the address leads to another server, which must not get the secrets of the former one; enter their values again'
 }
 
-/** Headers may have the name of an inherited property: `constructor`, `__proto__`. */
+/** Returns a secret; names of headers can be those of inherited properties: `constructor`, `__proto__`. */
 function own(secrets: HeaderSecrets, name: string): string | undefined {
   return Object.hasOwn(secrets, name) ? secrets[name] : undefined
 }

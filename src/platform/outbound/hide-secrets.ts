@@ -1,12 +1,12 @@
-/** Shorter values stand in too many texts by chance. */
+/** Min length of a secret: shorter values are in too many texts by chance. */
 const minLength = 6
-/** A secret is recognised by its first characters: `indexOf` may compare all of them at each place of a text. */
+/** Max characters that are searched for: `indexOf` can compare all of them at each place of a text. */
 const maxSearched = 64
 const mask = '********'
 
 /**
- * Takes secrets out of texts, as they are and in the forms in which services repeat them: a token without
- * its scheme, percent-encoded, as a part of JSON, in base64 or out of it.
+ * Removes secrets from texts, unchanged and in the forms in which services repeat them: a token without its
+ * scheme, percent-encoded, as a part of JSON, encoded in base64 or decoded from it.
  */
 export function createSecretFilter(secrets: readonly string[]): (text: string) => string {
   const forms = [...new Set(secrets.flatMap(partsOf).flatMap(writtenForms))].filter(
@@ -29,7 +29,7 @@ interface Place {
   end: number
 }
 
-/** Where a text begins with the searched part of a form, each with as much of the rest as follows there. */
+/** Returns the places of a form's searched part in a text, each with as much of the rest as follows. */
 function placesOf(form: string, text: string): Place[] {
   const searched = form.slice(0, maxSearched)
   const places: Place[] = []
@@ -38,13 +38,13 @@ function placesOf(form: string, text: string): Place[] {
     let end = start + searched.length
     while (end - start < form.length && text.charCodeAt(end) === form.charCodeAt(end - start)) end += 1
     places.push({ start, end })
-    // Where only a beginning stands, the whole may begin within it.
+    // If only a beginning is found, the whole can begin within it.
     from = end - start === form.length ? end : end - searched.length + 1
   }
   return places
 }
 
-/** In order, those that overlap as one. */
+/** Returns the places in order, with overlapping ones as one. */
 function joined(places: Place[]): Place[] {
   const whole: Place[] = []
   for (const { start, end } of places.sort((a, b) => a.start - b.start)) {
@@ -55,7 +55,7 @@ function joined(places: Place[]): Place[] {
   return whole
 }
 
-/** The value of a header, what follows its scheme or name, and user and password of `Basic`. */
+/** Returns the value of a header, the part after its scheme or name, and user and password of `Basic`. */
 function partsOf(secret: string): string[] {
   const whole = secret.trim()
   const words = whole.split(/[\s,;]+/)
@@ -66,7 +66,7 @@ function partsOf(secret: string): string[] {
   return [...parts, pair, pair.slice(pair.indexOf(':') + 1)]
 }
 
-/** As in `session=…`. */
+/** Returns the value in `session=…`. */
 function afterName(part: string): string {
   return part.slice(part.indexOf('=') + 1 || part.length)
 }

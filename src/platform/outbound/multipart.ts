@@ -38,12 +38,12 @@ function headOf({ name, filename, contentType }: Part): string {
   return contentType === undefined ? disposition : `${disposition}\r\nContent-Type: ${contentType}`
 }
 
-/** Escaped according to the HTML standard, so that no name can begin a header or part of its own. */
+/** Quotes a name by the HTML standard, so that no name can begin a header or part of its own. */
 function quoted(name: string): string {
   return name.toWellFormed().replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22')
 }
 
-/** Derived from the parts that it separates: the same call gives the same request, and no value can deliberately contain it. */
+/** Derives a boundary from the parts: equal calls give equal requests, and no value can include it. */
 function boundaryFor(pieces: readonly Buffer[]): string {
   const hash = createHash('sha256')
   for (const piece of pieces) hash.update(`${piece.length}:`).update(piece)

@@ -6,13 +6,13 @@ import { createFairSlots } from '../workers/fair-slots.ts'
 import type { Resolve } from './guarded-resolver.ts'
 
 export interface NameResolverOptions {
-  /** Whether the operator has named this host: it is looked up by the operating system. */
+  /** Returns true for a host that the operator has named: the operating system looks it up. */
   isNamed(hostname: string): boolean
-  /** How long a look-up may take, including the wait for its turn, in milliseconds. */
+  /** Max time of a look-up, including the wait for its turn (ms). */
   limitMs?: number
 }
 
-/** Look-ups at a time, and those of one agent. */
+/** Max look-ups at a time, and for one agent. */
 const concurrency = 200
 const concurrencyPerOwner = 16
 
@@ -23,9 +23,10 @@ const loopback: LookupAddress[] = [
 ]
 
 /**
- * Looks up names of users and pages. The operating system does so on a few threads of the process, for as long as it
- * likes: names whose DNS server never answers would hold up those of the operator. So only hosts that the operator has named
- * are left to it; all others are queried from DNS directly, without a thread, in turns of the agents and with a limit of time.
+ * Looks up names of users and pages. The operating system does so on a few threads of the process, without a
+ * limit of time: names whose DNS server never answers would delay those of the operator. So it looks up only
+ * hosts that the operator has named; all others are queried from DNS directly, without a thread, in turns of
+ * the agents and with a limit of time.
  */
 export function createNameResolver({ isNamed, limitMs = 8_000 }: NameResolverOptions): Resolve {
   const slots = createFairSlots(concurrency, concurrencyPerOwner)
@@ -34,7 +35,7 @@ export function createNameResolver({ isNamed, limitMs = 8_000 }: NameResolverOpt
     const signal = AbortSignal.timeout(limitMs)
     const release = await slots.take(currentOwner.getStore() ?? '', signal)
     const resolver = new Resolver({ timeout: 2_000, tries: 2 })
-    // Those of the operating system, unless the process was given others later, which no named import would follow.
+    // The servers of the system, or others set later, which no named import would follow.
     resolver.setServers(dns.getServers())
     const cancel = () => resolver.cancel()
     signal.addEventListener('abort', cancel, { once: true })
@@ -55,7 +56,7 @@ export function createNameResolver({ isNamed, limitMs = 8_000 }: NameResolverOpt
   }
 }
 
-/** Names that are never queried from DNS. */
+/** Looks up names that are never queried from DNS. */
 async function knownHere(name: string): Promise<LookupAddress[]> {
   if (/(?:^|\.)localhost$/.test(name)) return loopback
   const lines = (await readFile(hostsFile, 'utf8').catch(() => '')).split('\n')
@@ -76,7 +77,7 @@ async function queryDns(resolver: Resolver, name: string): Promise<LookupAddress
   throw refused?.status === 'rejected' ? refused.reason : new Error('DNS has no address for the name.')
 }
 
-/** With the codes of the operating system's look-ups, which are known to callers. */
+/** Throws with the codes of the operating system's look-ups, which callers know. */
 function failAsSystem(error: { code?: unknown }): never {
   const code = error.code === 'ENOTFOUND' || error.code === 'ENODATA' ? 'ENOTFOUND' : 'EAI_AGAIN'
   throw Object.assign(new Error('The name could not be looked up.', { cause: error }), { code })

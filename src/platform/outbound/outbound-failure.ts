@@ -18,14 +18,15 @@ const reasons: [sign: RegExp, reason: string][] = [
   [/^(Z_|ZSTD_|ERR__ERROR_)/, 'its answer could not be decompressed'],
 ]
 
-/** An exchange that did not succeed, as a sentence: `The request to api.example.com failed: <reason>.` */
+/** Returns an error for a failed exchange, a sentence: `The request to api.example.com failed: <reason>.` */
 export function outboundFailed(host: string, reason: string, cause?: unknown): AppError {
   return new AppError('OUTBOUND_FAILED', `The request to ${host} failed: ${reason}.`, { cause })
 }
 
 /**
- * The error for the caller behind what a connection or a body threw. A refusal by the guard stays what it is, and ports
- * that the Fetch standard bars are refused too; anything else is reported in our words, and kept as the cause for the log.
+ * Returns the error for the caller from one of a connection or a body. A refusal by the guard stays
+ * unchanged, and ports that the Fetch standard bars are refused too; other errors are reported in our words,
+ * with the original as the cause for the log.
  */
 export function toOutboundError(error: unknown, host: string): AppError {
   const chain = causes(error)
@@ -42,7 +43,7 @@ export function toOutboundError(error: unknown, host: string): AppError {
   return outboundFailed(host, reason ?? 'the connection broke', error)
 }
 
-/** An error and what it was caused by, outermost first. */
+/** Returns an error and its causes, outermost first. */
 function causes(error: unknown): Error[] {
   return error instanceof Error ? [error, ...causes(error.cause)] : []
 }

@@ -19,62 +19,61 @@ import { parseTarget } from './target-url.ts'
 export interface OutboundOptions {
   /** Entries of OUTBOUND_ALLOW, see `parseAllowEntry`. */
   allow: readonly string[]
-  /** Sent as User-Agent unless a request brings its own. */
+  /** The default User-Agent of requests. */
   userAgent: string
-  /** `createNameResolver`, unless a test brings its own. */
+  /** Defaults to `createNameResolver`; tests bring their own. */
   resolve?: Resolve
 }
 
 export interface OutboundRequest extends Pick<RequestInit, 'headers' | 'body'> {
-  /** Default: GET. */
+  /** Defaults to GET. */
   method?: string
   signal?: AbortSignal
-  /** For the whole exchange, redirects and body included. Default: 30 s. */
+  /** Max time of the whole exchange with redirects and body; defaults to 30 s. */
   timeoutMs?: number
-  /** Of the body after decompression. Default: 10 MiB. */
+  /** Max bytes of the body after decompression; defaults to 10 MiB. */
   maxBytes?: number
-  /** Default: 5. */
+  /** Defaults to 5. */
   maxRedirects?: number
-  /** Headers that a redirect to another origin must not see, besides Authorization, Cookie and the usual key headers. */
+  /** Headers that a redirect must not reveal to another origin, besides those that usually hold keys. */
   secretHeaders?: readonly string[]
 }
 
 export interface OutboundResponse {
   status: number
   headers: Headers
-  /** Where the answer came from, after all redirects. */
+  /** The address of the response, after all redirects. */
   url: string
   body: Uint8Array<ArrayBuffer>
-  /** The body in the character set that its Content-Type names, else UTF-8. */
+  /** Returns the body in the character set of its Content-Type, else UTF-8. */
   text(): string
 }
 
 /**
- * The one way to addresses that come from users, agents or pages. Both ways check each address after DNS and at
- * every redirect, and reject with OUTBOUND_REFUSED (the address, or the request, is not acceptable), OUTBOUND_FAILED
- * (no whole answer came) or the reason of the caller's own signal. An answer of any status is an answer.
+ * The only way to addresses from users, agents or pages. Both ways check each address after DNS and at every
+ * redirect, and reject with OUTBOUND_REFUSED (the address, or the request, is not acceptable),
+ * OUTBOUND_FAILED (no whole response came) or the reason of the caller's signal. Any status is a response.
  */
 export interface Outbound {
-  /** Reads a whole answer within limits of time and size. */
+  /** Reads a whole response within limits of time and size. */
   fetch(url: string | URL, request?: OutboundRequest): Promise<OutboundResponse>
   /**
-   * A `fetch` for libraries. Answers stream, with no limit of size and none of time but ten minutes of silence: a caller that
-   * passes it on bounds the exchange by its signal. Once streaming, a broken body errors as the Fetch standard says.
+   * Returns a `fetch` for libraries. Responses stream, with no limit of size and none of time but ten minutes
+   * of silence: a caller that passes it on limits the exchange by its signal. Once streaming, a broken body
+   * errors by the Fetch standard.
    */
   fetchFunction(options?: Pick<OutboundRequest, 'maxRedirects' | 'secretHeaders'>): typeof fetch
   /**
-   * Connects for another protocol than HTTP, within 10 s, and says whether OUTBOUND_ALLOW names the other end. The socket
-   * is the caller's to end. Rejects as `fetch` does.
+   * Connects for another protocol than HTTP, within 10 s; `isAllowed` is true if OUTBOUND_ALLOW names the
+   * other end. The caller ends the socket. Rejects like `fetch`.
    */
   connect(hostname: string, port: number): Promise<{ socket: Socket; isAllowed: boolean }>
   /**
-   * Warns callers of a later address that it will be refused, and connects to nothing: what is permitted now is checked
-   * again when it is fetched. A name that can't be looked up, or not soon, is not refused: that may pass.
-   * @param field where the caller wrote the address.
-   * @throws AppError VALIDATION_ERROR for a text that is no http or https address, OUTBOUND_REFUSED
+   * Refuses an address for later use in advance, and connects to nothing: a permitted one is checked again
+   * when it is fetched. A failed or slow look-up is no refusal, because it might pass.
    */
   requirePermitted(url: string, field: string): Promise<void>
-  /** Ends every connection; exchanges that are under way fail. */
+  /** Ends every connection; running exchanges fail. */
   close(): Promise<void>
 }
 
@@ -87,7 +86,7 @@ interface Rules {
 
 const redirectLimit = 5
 
-/** Milliseconds that a caller waits for the look-up of a name that is only checked. */
+/** Max wait of a caller for the look-up of a name that is only checked (ms). */
 const lookupMs = 3_000
 
 export function createOutbound(options: OutboundOptions): Outbound {
@@ -95,7 +94,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const permitted = permittedAddresses(policy, options.resolve)
   let agent: Promise<GuardedAgent> | undefined
 
-  /** Loading undici takes longer than the rest of this folder, and a start needs no connection. */
+  /** Loads undici on demand: it takes longer than the rest of this folder, and no start needs it. */
   function loadAgent(): Promise<GuardedAgent> {
     agent ??= import('./guarded-agent.ts').then(module => module.createGuardedAgent(permitted))
     return agent
@@ -158,7 +157,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
     async requirePermitted(address, field) {
       const { hostname, host } = addressOf(address, field)
-      // An IPv6 address stands in brackets there, and nowhere else.
+      // Only URLs have brackets around an IPv6 address.
       const name = hostname.replace(/^\[(.*)\]$/, '$1')
       const waiting = new AbortController()
       const checked = permitted(name).catch(error => {
@@ -198,12 +197,12 @@ function permittedAddresses(policy: AddressPolicy, resolve: Resolve | undefined)
   })
 }
 
-/** Those of the caller, if there are any, go before those of the site. */
+/** Adds the site's cookies, unless the caller has set some. */
 function withCookies({ url, headers }: Hop, cookies: Cookies): [name: string, value: string][] {
   return [...headers, ...(headers.has('cookie') ? [] : Object.entries(cookieHeader(cookies, url)))]
 }
 
-/** Awaits a step of an exchange; its errors become the caller's own abort reason or what `toOutboundError` makes of them. */
+/** Awaits a step of an exchange; its errors become the caller's own abort reason or an outbound error. */
 function orFail<Result>(step: Promise<Result>, url: URL, signal: AbortSignal | undefined): Promise<Result> {
   return step.catch(error => {
     throw signal?.aborted ? signal.reason : toOutboundError(error, url.host)

@@ -3,7 +3,7 @@ import type { Hop } from './redirect.ts'
 import type { Target } from './target-url.ts'
 import { parseTarget } from './target-url.ts'
 
-/** Headers that describe the connection, which is ours: taken from a caller, they would only break or confuse it. */
+/** Headers that describe our connection: those of a caller would only break or confuse it. */
 const connectionHeaders = [
   'connection',
   'content-length',
@@ -14,7 +14,7 @@ const connectionHeaders = [
   'upgrade',
 ]
 
-/** Checks the address as it was written, then lets the platform's Request make sense of all the forms a body can have. */
+/** Checks the written address; then the platform's Request reads all possible forms of a body. */
 export async function readRequest(
   input: string | URL | Request,
   init: RequestInit,
@@ -31,10 +31,10 @@ export async function readRequest(
 
 function newRequest(input: URL | Request, init: RequestInit): Request {
   try {
-    // Without the signal, which is for the exchange: each Request would hang one more listener on a long-lived one.
+    // No signal, which is for the exchange: each Request would add a listener to a long-lived one.
     return new Request(input, { ...init, signal: null })
   } catch {
-    // The platform's message quotes header values, which may be secrets.
+    // The platform's message quotes header values, which can be secrets.
     throw new AppError(
       'OUTBOUND_REFUSED',
       'The request cannot be sent: its method, headers or body are not valid HTTP.',
@@ -42,7 +42,7 @@ function newRequest(input: URL | Request, init: RequestInit): Request {
   }
 }
 
-/** Throws OUTBOUND_REFUSED for an address that is not to be reached as it is written; `context` goes before the reason. */
+/** Throws OUTBOUND_REFUSED for an unacceptable address; `context` goes before the reason. */
 export function accepted(target: Target, context = ''): URL {
   if (!target.ok) throw new AppError('OUTBOUND_REFUSED', context + target.reason)
   return target.url

@@ -3,7 +3,7 @@ import { parseJson } from '../exact-json.ts'
 import { createSecretFilter } from './hide-secrets.ts'
 import type { OutboundResponse } from './outbound.ts'
 
-/** The body of an answer for a model or a workflow: parsed if it is JSON, without secrets, and named if it is no text. */
+/** Returns a body for a model or workflow: parsed if it is JSON, without secrets, named if it is no text. */
 export function readContent(
   answer: Pick<OutboundResponse, 'headers' | 'body' | 'text'>,
   secrets: readonly string[],
@@ -16,18 +16,18 @@ export function readContent(
   const text = withoutSecrets(answer.text())
   if (!/[/+]json$/.test(type)) return text
   try {
-    // Normalises the service's escapes to ours, by which secrets are recognised.
+    // Normalises the service's escapes to ours, so that secrets are recognised.
     const content = parseJson(text)
     const rewritten = JSON.stringify(content)
     const hidden = withoutSecrets(rewritten)
     return hidden === rewritten ? content : parseJson(hidden)
   } catch {
-    // Not JSON, or nested too deeply to be serialised.
+    // The text is no JSON, or nested too deeply to be serialised.
     return text
   }
 }
 
-/** Whether a media type is one of texts, by its name or its suffix. */
+/** Returns true if a media type is one of texts, by its name or its suffix. */
 export function isTextual(mediaType: string): boolean {
   const [type = ''] = mediaType.trim().toLowerCase().split(';')
   return /^text\/|[/+.-](json|xml|yaml|csv|javascript|ecmascript|graphql|sql|toml|x-www-form-urlencoded|(nd|geo)?json(l|-seq|lines)?)$/.test(
@@ -35,10 +35,10 @@ export function isTextual(mediaType: string): boolean {
   )
 }
 
-/** Types that are never texts, whatever their bytes look like. */
+/** Types that are never texts, even if their bytes look so. */
 const binary = /^(image|audio|video|font)\/|^application\/(pdf|zip|gzip|x-tar|vnd\.openxmlformats)/
 
-/** By its type, its charset, else by its bytes. */
+/** Returns true for a text, by its type, its charset, else by its bytes. */
 function isText({ headers, body }: Pick<OutboundResponse, 'headers' | 'body'>, type: string): boolean {
   if (isTextual(type) || /;\s*charset=/i.test(headers.get('content-type') ?? '')) return true
   return !binary.test(type) && isUtf8(body) && !body.some(byte => byte < 9 || (byte > 13 && byte < 27))

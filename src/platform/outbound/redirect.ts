@@ -3,7 +3,7 @@ export interface Hop {
   url: URL
   method: string
   headers: Headers
-  /** Held as a whole, so that a redirect can send it again. */
+  /** The whole body, so that a redirect can send it again. */
   body: Uint8Array<ArrayBuffer> | null
 }
 
@@ -11,7 +11,7 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308])
 
 const bodyHeaders = ['content-encoding', 'content-language', 'content-location', 'content-type']
 
-/** Headers that carry credentials by custom; they stay with the origin they were written for. */
+/** Headers that usually carry credentials; they stay with the origin they were written for. */
 const credentialHeaders = [
   'authorization',
   'proxy-authorization',
@@ -22,17 +22,17 @@ const credentialHeaders = [
   'x-goog-api-key',
 ]
 
-/** Where an answer sends its reader to, as written there; undefined for any other answer. */
+/** Returns the written target of a redirect; undefined for any other response. */
 export function redirectLocation(answer: { status: number; headers: Headers }): string | undefined {
   const location = answer.headers.get('location')
   if (location === null || !redirectStatuses.has(answer.status)) return undefined
-  // Header values arrive one character a byte, and names outside ASCII are sent as UTF-8.
+  // Header values arrive as one character for each byte, and names outside ASCII are sent as UTF-8.
   return Buffer.from(location, 'latin1').toString('utf8')
 }
 
 /**
- * The request that follows a redirect to `url` with this status: POST turns into GET as the Fetch standard says
- * (HTTP-redirect fetch), and credentials, with the headers named in `secretHeaders`, are left behind with their origin.
+ * Returns the request after a redirect to `url` with this status: POST turns into GET by the Fetch standard
+ * (HTTP-redirect fetch), and credentials, with the headers named in `secretHeaders`, stay with their origin.
  */
 export function redirectHop(hop: Hop, status: number, url: URL, secretHeaders: readonly string[]): Hop {
   const headers = new Headers(hop.headers)

@@ -1,4 +1,4 @@
-/** Reads a body to its end; undefined, and the rest unread, as soon as it is longer than `maxBytes`. */
+/** Reads a body to its end; returns undefined, and leaves the rest, once it is longer than `maxBytes`. */
 export async function readBody(
   stream: AsyncIterable<Uint8Array> | null,
   maxBytes: number,
@@ -8,8 +8,8 @@ export async function readBody(
 }
 
 /**
- * The first `maxBytes` of a body, and whether that is all of it; the rest is left unread.
- * One buffer that grows by doubling: a list of a million one-byte pieces would cost hundreds of times their size.
+ * Returns the first `maxBytes` of a body, with `isWhole` if that is all; the rest is left unread. One buffer
+ * grows by doubling: a list of a million one-byte pieces would cost hundreds of times their size.
  */
 export async function readBeginning(
   stream: AsyncIterable<Uint8Array> | null,
@@ -29,10 +29,10 @@ export async function readBeginning(
   return { body: new Uint8Array(buffer.transfer(start)), isWhole }
 }
 
-/** As most pages have no more. */
+/** Initial size: most pages have no more. */
 const firstBytes = 64 * 1024
 
-/** The body as text in the character set of its Content-Type; UTF-8 where that names none, or an unknown one. */
+/** Returns the body as text in the character set of its Content-Type; UTF-8 without a known one. */
 export function decodeText(body: Uint8Array, contentType: string | null): string {
   const label = /;\s*charset="?([^\s;"]+)/i.exec(contentType ?? '')?.[1] ?? 'utf-8'
   return decoderOf(label).decode(body)

@@ -14,13 +14,13 @@ type Handler = Dispatcher.DispatchHandler
 type Controller = Dispatcher.DispatchController
 type CreateDecoder = (firstByte: number) => Transform
 
-/** Arriving data is passed on at once, as streams of events need it. */
+/** Passes on arriving data at once, which streams of events need. */
 const gzip = { flush: constants.Z_SYNC_FLUSH }
 const brotli = { flush: constants.BROTLI_OPERATION_FLUSH }
-/** As large a window as content codings may have (RFC 9659). */
+/** The largest window that content codings may have (RFC 9659). */
 const zstd = { params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 
-/** By content coding, for a body that begins with this byte. */
+/** Decoders by content coding, for a body that begins with this byte. */
 const decoders = new Map<string, CreateDecoder>([
   ['gzip', () => createGunzip(gzip)],
   ['x-gzip', () => createGunzip(gzip)],
@@ -31,8 +31,8 @@ const decoders = new Map<string, CreateDecoder>([
 ])
 
 /**
- * Decompresses bodies before `fetch` sees them, which would take what is there of a body that is cut short for all of it:
- * here that is an error. What was compressed more than once, or in a way unknown here, is left to `fetch`.
+ * Decompresses bodies before `fetch`, which would take an incomplete body for a whole one: here that is an
+ * error. A body that was compressed more than once, or in an unknown way, is left to `fetch`.
  */
 export const decompressStrictly: Dispatcher.DispatcherComposeInterceptor = dispatch => (options, handler) =>
   dispatch(options, decompressing(handler))
@@ -51,7 +51,7 @@ function decompressing(handler: Handler): Handler {
     handler.onResponseError?.(controller, error)
   }
 
-  /** A request whose answer has been received can't be aborted any more. */
+  /** Aborts the request, or fails its received response, which can't be aborted any more. */
   function abort(controller: Controller, reason: Error): void {
     if (isReceived) fail(controller, reason)
     else controller.abort(reason)
@@ -66,7 +66,7 @@ function decompressing(handler: Handler): Handler {
         isSettled = true
         decoder?.destroy()
         handler.onResponseEnd?.(own, {})
-        // A decoder takes nothing that follows its end: the connection would wait for that for good.
+        // A decoder reads nothing behind its end: the connection would wait for that for ever.
         if (!isReceived) controller.abort(new Error('There is more than the compressed body.'))
       })
   }
@@ -121,7 +121,7 @@ function codingOf(headers: IncomingHttpHeaders): string {
 
 type RawHeaders = NonNullable<Controller['rawHeaders']> | null
 
-/** Names and values take turns in raw headers. */
+/** Removes the content coding; names and values alternate in raw headers. */
 function withoutCoding(headers: RawHeaders): RawHeaders {
   if (!Array.isArray(headers)) return headers
   const isCoding = (at: number) => headers[at]?.toString().toLowerCase() === 'content-encoding'

@@ -2,9 +2,9 @@
 export type Target = { ok: true; url: URL } | { ok: false; reason: string }
 
 /**
- * Reads a foreign address. This is the only parser: what it returns is what is connected to.
- * Spellings that other parsers read differently are refused instead of repaired. Who may be reached is not decided here.
- * `base` makes a relative reference, such as that of a redirect, absolute.
+ * Reads a foreign address. This is the only parser: connections go to its result. Spellings that other
+ * parsers read differently are refused instead of repaired. Permission is decided elsewhere. `base` makes a
+ * relative reference, such as that of a redirect, absolute.
  */
 export function parseTarget(input: string | URL, base?: URL): Target {
   const text = typeof input === 'string' ? input.trim() : input.href

@@ -10,26 +10,26 @@ export interface TemplateScope {
 }
 
 /**
- * Puts values in the place of `{{dotted.paths}}`, in turns of the event loop. Nothing is evaluated, and what was put in is
- * not looked through again.
+ * Replaces `{{dotted.paths}}` by values, in turns of the event loop. Nothing is evaluated, and inserted
+ * values are not searched again.
  */
 export interface Templates {
-  /** Resolves all texts of a JSON value. A text that is one template becomes the value itself; null where there is none. */
+  /** Resolves all texts of a JSON value. A text that is one template becomes the value, or null. */
   resolve(value: unknown): Promise<unknown>
   /**
    * Resolves a text to a text.
-   * @param write gives what is put in as text; by default as it is, or as JSON if it is an object.
-   * @param keep gives the text around it; by default as it is.
+   * @param write returns the inserted text of a value; defaults to the text itself, or JSON of an object.
+   * @param keep returns the text around it; defaults to that text itself.
    */
   fill(text: string, write?: Write, keep?: (text: string) => string): Promise<string>
-  /** Resolves a text of JSON: values are escaped within its strings, and JSON elsewhere. The text around stays as it is. */
+  /** Resolves a text of JSON: values are escaped within its strings, and JSON elsewhere. The rest stays. */
   fillJson(text: string): Promise<string>
-  /** A line for each path that led to nothing so far. */
+  /** Returns a line for each path that led to nothing so far. */
   warnings(): string[]
 }
 
 const name = String.raw`[\p{L}\p{M}\p{N}_$-]+`
-/** A number, or a key in quotes, which are escaped where the text around is JSON. */
+/** A number, or a key in quotes, which are escaped if the text around is JSON. */
 const bracket = String.raw`\[(?:\d{1,9}|"[^"\\{}]{1,200}"|\\"[^"\\{}]{1,200}\\"|'[^'\\{}]{1,200}')\]`
 const path = String.raw`(?:${name}|${bracket})(?:\.${name}|${bracket})*`
 /** Groups: the braces, and the path if they enclose one. */
@@ -37,10 +37,10 @@ const everyTemplate = new RegExp(String.raw`(\{{2,})(?:\s*(${path})\s*\}\})?`, '
 const wholeTemplate = new RegExp(String.raw`^\{\{\s*(${path})\s*\}\}$`, 'u')
 const everyName = new RegExp(String.raw`(${name})|\\?(["'])(.+?)\\?\2\]`, 'gu')
 
-/** Characters that may be put in all together: one value may stand in many places. */
+/** Max characters of all inserted values: one value can be in many places. */
 const maxInserted = 4_000_000
 
-/** @throws VALIDATION_ERROR, later, where more is put in than anything could use. */
+/** Creates templates, which throw VALIDATION_ERROR if more is inserted than any reader could use. */
 export function createTemplates(scope: TemplateScope): Templates {
   const missing = new Set<string>()
   let inserted = 0
@@ -92,7 +92,7 @@ export function createTemplates(scope: TemplateScope): Templates {
   return { resolve, fill, fillJson, warnings: () => [...missing].map(path => `{{${path}}} is empty`) }
 }
 
-/** The same list or object with other entries; anything else as it is. */
+/** Returns the same list or object with other entries; any other value unchanged. */
 export async function mapEntries(
   value: unknown,
   map: (entry: unknown, name?: string) => Promise<unknown>,
@@ -115,21 +115,21 @@ const quoteOrEscape = /"|\\./gs
 const jsonOf = (value: unknown) => escapeLines(JSON.stringify(value))
 const jsonString: Write = value => jsonOf(textOf(value)).slice(1, -1)
 
-/** Line ends to some readers, though not to JSON. */
+/** Escapes line ends of some readers that JSON does not treat as such. */
 function escapeLines(json: string): string {
   return json.replace(/[\u2028\u2029]/g, one => `\\u${one.charCodeAt(0).toString(16)}`)
 }
 
 interface Piece {
-  /** As it is to be kept, before the template. */
+  /** The text before the template, without escapes. */
   text: string
-  /** Of the template, which the last piece lacks. */
+  /** The template's path, which the last piece lacks. */
   path?: string
 }
 
 /**
- * A backslash before braces makes them plain text, and two stand for one before a template; but in JSON, where pairs of
- * backslashes are JSON's own.
+ * Splits a text. A backslash before braces makes them plain text, and two before a template are one; except
+ * in JSON, where pairs of backslashes are JSON's own.
  */
 function* piecesOf(text: string, isJson = false): Generator<Piece> {
   let kept = ''
@@ -154,7 +154,7 @@ function backslashesBefore(text: string, index: number): number {
   return index - start
 }
 
-/** Why braces in a text are not a template, and what to write instead; undefined if they all are, or are escaped. */
+/** Returns the reason why braces are no template, and a remedy; undefined if all are templates or escaped. */
 export function templateProblem(text: string): string | undefined {
   for (const { 1: braces = '', 2: path, index } of text.matchAll(everyTemplate)) {
     if (backslashesBefore(text, index) % 2 === 1 || (path !== undefined && braces.length === 2)) continue
@@ -170,7 +170,7 @@ export function templateProblem(text: string): string | undefined {
 
 const maxShown = 60
 
-/** The paths of the templates in a text, and the texts around them, of which there is one more. */
+/** Returns the paths of the templates in a text, and the texts around them, which are one more. */
 export function splitTemplates(text: string, isJson = false): { texts: string[]; paths: string[] } {
   const pieces = [...piecesOf(text, isJson)]
   return {
@@ -179,12 +179,12 @@ export function splitTemplates(text: string, isJson = false): { texts: string[];
   }
 }
 
-/** The names that a path leads through. */
+/** Returns the names of a path. */
 export function namesOf(path: string): string[] {
   return [...path.matchAll(everyName)].map(([, name, , key]) => name ?? key ?? '')
 }
 
-/** Empty for null; JSON for an object. */
+/** Returns the text of a value: empty for null, JSON for an object. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
@@ -192,7 +192,7 @@ export function textOf(value: unknown): string {
 
 const lengths = new WeakMap<object, number>()
 
-/** Of the text of a value. Measured once: the items of a loop may all read a large one. */
+/** Returns the length of a value's text, measured once: all items of a loop can read a large one. */
 function lengthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return textOf(value).length
   const length = lengths.get(value) ?? textOf(value).length
@@ -200,7 +200,7 @@ function lengthOf(value: unknown): number {
   return length
 }
 
-/** Only what JSON has: neither what objects inherit nor the length of a list. */
+/** Returns only values of JSON: neither inherited ones nor the length of a list. */
 function valueAt(path: string, scope: TemplateScope): unknown {
   const names = namesOf(path)
   const { input } = scope
@@ -215,7 +215,7 @@ function valueAt(path: string, scope: TemplateScope): unknown {
 
 const aliases = new WeakMap<object, ReadonlyMap<string, string>>()
 
-/** Has templates read the names of an object in camelCase as well, except for those that it has itself. */
+/** Adds camelCase aliases for templates to the names of an object, except for existing ones. */
 export function aliasInCamelCase<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value
   const names = Object.keys(value).map(name => [camelCase(name), name] as const)
@@ -227,7 +227,7 @@ export function hasAliases(value: object): boolean {
   return aliases.has(value)
 }
 
-/** With its aliases as values of their own, for code. */
+/** Returns the value with its aliases as values of their own, for code. */
 export function withAliases(value: unknown): unknown {
   const own = aliases.get(Object(value))
   if (own === undefined) return value

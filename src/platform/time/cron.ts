@@ -4,9 +4,9 @@ import { invalid } from '../errors.ts'
 import { instantOf, nextTransition, offsetAt } from './zones.ts'
 
 export interface CronExpression {
-  /** Gives its wall times, as those of a clock in UTC. */
+  /** Returns its wall times, as times of a clock in UTC. */
   wall: Cron
-  /** Whether minute or hour begins with `*`: it means a rhythm, and not times of the day. */
+  /** True if minute or hour begins with `*`, which is a rhythm and no times of the day. */
   isInterval: boolean
 }
 
@@ -25,8 +25,8 @@ const fields: readonly Field[] = [
   { name: 'day of week', min: 0, max: 7, names: 'SUN MON TUE WED THU FRI SAT'.split(' ') },
 ]
 
-/** No gap is longer: a zone that crosses the date line skips a day. */
-const longestGapMs = 25 * 3_600_000
+/** Max gap: a zone that crosses the date line skips a day. */
+const maxGapMs = 25 * 3_600_000
 
 /** @throws AppError VALIDATION_ERROR */
 export function parseCron(expression: string): CronExpression {
@@ -36,7 +36,7 @@ export function parseCron(expression: string): CronExpression {
       `needs five fields (minute, hour, day of month, month, day of week) and not ${parts.length}; @daily and the like are not known`,
     )
   for (const [index, field] of fields.entries()) checkField(parts[index] ?? '', field)
-  // As in cron, a day has to fit both fields if one of them begins with `*`, with or without a step.
+  // Like in cron, a day has to fit both fields if one of them begins with `*`, with or without a step.
   const domAndDow = [parts[2], parts[4]].some(part => part?.startsWith('*'))
   const wall = new Cron(parts.join(' '), { paused: true, mode: '5-part', timezone: 'UTC', domAndDow })
   if (wall.nextRun(new Date(0)) === null) throw refused('names a date that never comes')
@@ -73,12 +73,12 @@ function refused(issue: string): AppError {
   return invalid('cron_expression', issue)
 }
 
-/** Every instant behind `after` at which it runs, in order; there is no end to them. */
+/** Yields every instant behind `after` at which it runs, in order and without an end. */
 export function cronRuns(cron: CronExpression, timeZone: string, after: number): Generator<number> {
   return cron.isInterval ? intervals(cron.wall, timeZone, after) : fixedTimes(cron.wall, timeZone, after)
 }
 
-/** Every instant whose wall time matches: an hour that occurs twice counts twice, and a gap has none. */
+/** Yields every instant whose wall time matches: an hour that occurs twice counts twice, a gap not at all. */
 function* intervals(wall: Cron, timeZone: string, after: number): Generator<number> {
   for (let begin = after + 1; begin < Number.POSITIVE_INFINITY; ) {
     const offset = offsetAt(begin, timeZone)
@@ -91,16 +91,16 @@ function* intervals(wall: Cron, timeZone: string, after: number): Generator<numb
   }
 }
 
-/** Each wall time once, moved out of gaps; two that so come to the same instant are one. */
+/** Yields each wall time once, moved out of gaps; two that so fall on the same instant are one. */
 function* fixedTimes(wall: Cron, timeZone: string, after: number): Generator<number> {
-  const hasMoved = offsetAt(after, timeZone) !== offsetAt(after - longestGapMs, timeZone)
-  const begin = after + offsetAt(after, timeZone) - (hasMoved ? longestGapMs : 0)
+  const hasMoved = offsetAt(after, timeZone) !== offsetAt(after - maxGapMs, timeZone)
+  const begin = after + offsetAt(after, timeZone) - (hasMoved ? maxGapMs : 0)
   let last = after
   let found: number[] = []
   for (const time of wallTimes(wall, begin)) {
     const instant = instantOf(time, timeZone)
     found.push(instant)
-    // Those that a gap has moved may come behind times after the gap, as all later ones do behind this one.
+    // Times that a gap has moved can be later than times after the gap, but no later than this one.
     if (instant + offsetAt(instant, timeZone) !== time) continue
     for (const next of found.filter(one => one <= instant).toSorted((one, other) => one - other)) {
       if (next > last) yield next

@@ -4,15 +4,15 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises'
 export interface Due {
   /** The latest time that is due; undefined if none is. */
   run: number | undefined
-  /** The earlier ones, at which it did not run. */
+  /** The earlier times, at which it did not run. */
   missed: { from: number; to: number; count: number } | undefined
   next: number | undefined
 }
 
-/** Times that are counted until others get their turn. */
+/** Max times that are counted in a turn of the event loop. */
 const batch = 200
 
-/** @param times from that of the timer on, in order; there may be no end to them. */
+/** @param times from that of the timer on, in order, possibly without an end. */
 export async function findDue(times: Iterable<number>, now: number): Promise<Due> {
   let run: Due['run']
   let missed: Due['missed']

@@ -4,23 +4,23 @@ export const dayMs = 86_400_000
 
 export type Recurrence = 'none' | 'daily' | 'weekly' | 'monthly'
 
-/** The rule of when something takes place. Times are ISO 8601, in UTC. */
+/** The rule of a repeated event. Times are ISO 8601, in UTC. */
 export interface Series {
   start_time: string
   timezone: string
   recurrence: Recurrence
-  /** Days of the week of a `weekly` one; 0 is Sunday. */
+  /** Days of the week of a `weekly` rule; 0 is Sunday. */
   recurrence_days: number[]
-  /** It begins at this time at the latest. */
+  /** The latest possible beginning. */
   recurrence_end: string | null
-  /** Dates in its time zone. */
+  /** Excluded dates in its time zone. */
   exceptions: string[]
 }
 
 /**
- * The instants at which it begins, from `from` on and in order; there may be no end to them. It begins at the same wall time
- * each day: one in a gap is moved forward by the gap, one that occurs twice is the first, and two that so fall on the
- * same instant are one.
+ * Yields the instants at which it begins, from `from` on and in order, possibly without an end. It begins at
+ * the same wall time each day: one in a gap is moved forward by the gap, one that occurs twice is the first,
+ * and two that so fall on the same instant are one.
  */
 export function* occurrences(series: Series, from = Number.NEGATIVE_INFINITY): Generator<number> {
   const { timezone, recurrence, recurrence_end } = series
@@ -33,7 +33,7 @@ export function* occurrences(series: Series, from = Number.NEGATIVE_INFINITY): G
   const exceptions = new Set(series.exceptions)
   const wall = start + offsetAt(start, timezone)
   const firstDay = Math.floor(wall / dayMs)
-  // Some days before, since neither offsets nor gaps are longer.
+  // Some days before, because neither offsets nor gaps are longer.
   const begin = Math.max(firstDay, Math.floor(from / dayMs) - 3)
   let last = Number.NEGATIVE_INFINITY
   for (const day of daysFrom(series, firstDay, begin)) {
@@ -45,7 +45,7 @@ export function* occurrences(series: Series, from = Number.NEGATIVE_INFINITY): G
   }
 }
 
-/** The wall times, by its rule, that take place at this instant: more than one where a gap is as long as a day. */
+/** Returns the wall times, by its rule, at this instant: several if a gap is as long as a day. */
 export function wallTimesAt({ start_time, timezone }: Series, instant: number): number[] {
   const wallStart = Date.parse(start_time) + offsetAt(Date.parse(start_time), timezone)
   const timeOfDay = wallStart - Math.floor(wallStart / dayMs) * dayMs
@@ -54,7 +54,7 @@ export function wallTimesAt({ start_time, timezone }: Series, instant: number): 
   return candidates.filter(wall => instantOf(wall, timezone) === instant)
 }
 
-/** Days since the epoch on which it takes place, from `begin` on. */
+/** Yields the days of the epoch on which it begins, from `begin` on. */
 function* daysFrom({ recurrence, recurrence_days }: Series, firstDay: number, begin: number) {
   if (recurrence !== 'monthly') {
     const isOn = (day: number) => recurrence === 'daily' || recurrence_days.includes(weekdayOf(day))
@@ -69,7 +69,7 @@ function* daysFrom({ recurrence, recurrence_days }: Series, firstDay: number, be
   }
 }
 
-/** 0 is Sunday; the epoch was a Thursday. */
+/** Returns the day of the week: 0 is Sunday; the epoch was a Thursday. */
 export function weekdayOf(day: number): number {
   return (day + 4) % 7
 }

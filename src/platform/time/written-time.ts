@@ -4,7 +4,7 @@ import { dayMs } from './recurrence.ts'
 import { instantOf, isTimeZone, offsetAt } from './zones.ts'
 
 interface Instant {
-  /** Since the epoch. */
+  /** Milliseconds since the epoch. */
   milliseconds: number
   /** The digits behind the milliseconds, without zeros at the end. */
   rest: string
@@ -15,11 +15,11 @@ interface Issue {
 }
 
 export interface Reading {
-  /** Of texts with neither an offset nor a zone of their own; such texts are refused without this one. */
+  /** The zone of texts with neither an offset nor a zone of their own; without it, such texts are refused. */
   timeZone?: string
-  /** Whether it begins or ends a range. A date without a time is its own beginning, and its end in a `to`. */
+  /** The bound of a range. A date without a time is its own beginning, and its end in a `to`. */
   bound?: 'from' | 'to'
-  /** Whether wall times that clocks skip are refused; else they are moved forward by the gap. */
+  /** True if skipped wall times are refused; else they are moved forward by the gap. */
   refuseGaps?: boolean
 }
 
@@ -28,14 +28,14 @@ const form =
 const otherDate = /^\d{4}-?(?:W\d\d|\d{3}(?!\d))/i
 const tag = /^[a-z_][\da-z_-]*=[\da-zA-Z]+(?:-[\da-zA-Z]+)*$/
 
-/** Milliseconds since the epoch. Smaller fractions are cut off, in a `from` rounded up. @throws AppError VALIDATION_ERROR */
+/** Returns epoch milliseconds; fractions are cut, in a `from` rounded up. Throws VALIDATION_ERROR. */
 export function readTime(field: string, text: string, reading: Reading): number {
   const parsed = parseTime(text, reading)
   if ('issue' in parsed) throw invalid(field, parsed.issue)
   return parsed.milliseconds + (reading.bound === 'from' && parsed.rest !== '' ? 1 : 0)
 }
 
-/** For times with an offset or a zone: a text whose order is that of time. Undefined for all else. */
+/** Returns a text in order of time, for times with an offset or a zone. Undefined for all others. */
 export function sortableTime(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > 128 || !/^\d{4}-?\d\d-?\d\d[T ]/i.test(value)) return
   const parsed = parseTime(value)
@@ -44,7 +44,7 @@ export function sortableTime(value: unknown): string | undefined {
 
 export function parseTime(text: string, reading: Reading = {}): Instant | Issue {
   const parts = form.exec(text)?.groups
-  // Eight digits alone may be any number.
+  // Eight digits alone can be any number.
   if (parts === undefined || (parts.dash === '' && parts.hour === undefined))
     return {
       issue: otherDate.test(text)
@@ -106,7 +106,7 @@ function local(wall: number, own: string | undefined, { timeZone, refuseGaps }: 
   return { issue: `does not exist in ${zone}, where clocks skip it on that day; write another day or time` }
 }
 
-/** Milliseconds; those of `Z` are 0. Undefined for what is no offset. */
+/** Returns milliseconds, 0 for `Z`; undefined for a text that is no offset. */
 function offsetOf(text: string): number | undefined {
   if (/^z$/i.test(text)) return 0
   if (!/^[+\-\u2212]\d\d(?::?\d\d){0,2}$/.test(text)) return
@@ -116,7 +116,7 @@ function offsetOf(text: string): number | undefined {
   return text.startsWith('+') ? size : -size
 }
 
-/** A calendar changes only how a time is shown, as do all tags that are not critical. */
+/** Returns true for a tag without effect: a calendar changes only the display, like all uncritical tags. */
 function isKnownTag(text: string): boolean {
   if (!text.startsWith('!')) return tag.test(text)
   return text.startsWith('!u-ca=') && Intl.supportedValuesOf('calendar').includes(text.slice(6))

@@ -1,5 +1,5 @@
 /**
- * Time zones. Instants are milliseconds since the epoch. So are wall times, which are what a clock on the wall shows: the
+ * Time zones. Instants are milliseconds since the epoch. A wall time, which a local clock shows, is the
  * instant at which a clock in UTC shows the same.
  */
 import { createRequire } from 'node:module'
@@ -9,13 +9,13 @@ const load = createRequire(import.meta.url)
 
 let loaded: typeof Temporal | undefined
 
-/** Loaded at its first use: many processes need no zone but UTC, and the library takes time and memory. */
+/** Loads the library at its first use: many processes need no zone but UTC, and it takes time and memory. */
 function library(): typeof Temporal {
   loaded ??= load('temporal-polyfill').Temporal as typeof Temporal
   return loaded
 }
 
-/** Whether it names a time zone of the IANA database; offsets such as `+02:00` are none. */
+/** Returns true for the name of a time zone of the IANA database; offsets such as `+02:00` are none. */
 export function isTimeZone(name: string): boolean {
   if (!/^[a-z][\w+/-]*$/i.test(name)) return false
   try {
@@ -26,18 +26,18 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** How far wall time is ahead of UTC, in milliseconds. */
+/** Returns the milliseconds that wall time is ahead of UTC. */
 export function offsetAt(instant: number, timeZone: string): number {
   if (timeZone === 'UTC') return 0
   return zonedTime(instant, timeZone).offsetNanoseconds / 1e6
 }
 
-/** When the offset changes next; undefined if it never does. */
+/** Returns the time of the offset's next change; undefined if it never changes. */
 export function nextTransition(instant: number, timeZone: string): number | undefined {
   return zonedTime(instant, timeZone).getTimeZoneTransition('next')?.epochMilliseconds
 }
 
-/** A wall time in a gap is moved forward by the gap, and one that occurs twice is the first, as RFC 5545 has it. */
+/** Returns the instant: a wall time in a gap is moved forward, and a repeated one is its first (RFC 5545). */
 export function instantOf(wallTime: number, timeZone: string): number {
   if (timeZone === 'UTC') return wallTime
   const wall = zonedTime(wallTime, 'UTC').toPlainDateTime()

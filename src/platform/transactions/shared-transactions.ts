@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from 'kysely'
 
 type Work<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Result>
 
-/** Runs `work` in a transaction, which it may share with others. */
+/** Runs `work` in a transaction, which it can share with others. */
 export type RunShared = <Tables, Result>(work: Work<Tables, Result>) => Promise<Result>
 
 interface Member {
@@ -13,10 +13,11 @@ interface Member {
 }
 
 /**
- * For a database with a single writer, where transactions wait for each other anyway. Those that are requested at the same
- * moment run as one, one after the other, because beginning and committing cost as much as most of them do themselves. No
- * caller learns an outcome before the commit. If one of them or the commit fails, everything is rolled back and each runs
- * again on its own. (Savepoints could roll back one alone, but with them SQLite copies every page that is changed.)
+ * Creates them for a database with a single writer, where transactions wait for each other anyway. Those that
+ * are requested at the same moment run one after the other in a single one, because beginning and committing
+ * cost as much as most of their work. No caller learns an outcome before the commit. If one of them or the
+ * commit fails, everything is rolled back and each runs again alone. (Savepoints could roll back one alone,
+ * but with them SQLite copies every changed page.)
  */
 export function createSharedTransactions(database: unknown): RunShared {
   // Callers know the tables; here they do not matter.
@@ -52,9 +53,9 @@ export function createSharedTransactions(database: unknown): RunShared {
 
   return <Tables, Result>(work: Work<Tables, Result>) =>
     new Promise<Result>((resolve, reject) => {
-      // After everything that is running at this moment, which may request transactions, too.
+      // Begins after everything that is running now, which can request transactions, too.
       if (waiting.length === 0) process.nextTick(begin)
-      // Each in the context of its caller, whichever of them begins.
+      // Each runs in the context of its caller, whichever of them begins.
       waiting.push({ work: AsyncLocalStorage.bind(work), resolve, reject } as unknown as Member)
     })
 }

@@ -4,10 +4,7 @@ import { currentChange } from '../current-change.ts'
 import type { RunShared } from './shared-transactions.ts'
 import { createSharedTransactions } from './shared-transactions.ts'
 
-/**
- * Thrown by a database when concurrent transactions could not all be kept. Nothing of this one was kept, and running it
- * again may succeed.
- */
+/** Thrown by a database for conflicting transactions. This one was rolled back; a retry can succeed. */
 export class TransactionConflict extends Error {
   constructor(cause: unknown) {
     super('A transaction could not be kept beside others that ran at the same time.', { cause })
@@ -15,7 +12,7 @@ export class TransactionConflict extends Error {
   }
 }
 
-/** How long a transaction is retried, and the pauses in between, in milliseconds. */
+/** Max time of retrying a transaction, and the pauses in between (ms). */
 const timeout = 10_000
 const minPause = 2
 const maxPause = 100
@@ -23,7 +20,7 @@ const maxPause = 100
 /** Databases whose transactions are shared. */
 const sharing = new WeakMap<object, RunShared>()
 
-/** To be called by an engine that has one writer at a time, see `createSharedTransactions`. */
+/** Call it for an engine with one writer at a time, see `createSharedTransactions`. */
 export function shareTransactions(db: object): void {
   sharing.set(db, createSharedTransactions(db))
 }
@@ -31,10 +28,10 @@ export function shareTransactions(db: object): void {
 type Work<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Result>
 
 /**
- * Runs `work` as if alone on the database. An engine that notices conflicts only afterwards may run it
- * repeatedly, for some seconds; one that shares transactions runs it a second time, alone, if the shared transaction fails.
- * So `work` must not have effects outside of `transaction` that cannot be repeated.
- * @param isolation a lower level, if everything that `work` decides by is in rows that it has changed itself before.
+ * Runs `work` as if alone on the database. An engine that notices conflicts only afterwards can run it
+ * repeatedly, for some seconds; one that shares transactions runs it a second time, alone, if the shared
+ * transaction fails. So `work` must not have effects outside of `transaction` that cannot be repeated.
+ * @param isolation a lower level, if `work` decides only by rows that it has changed itself before.
  * @throws TransactionConflict when the last attempt conflicts as well.
  */
 export async function inTransaction<Tables, Result>(
@@ -56,7 +53,7 @@ export async function inTransaction<Tables, Result>(
       },
     }
     const result = await work(transaction.withPlugin(watch))
-    // One that writes nothing, such as a check, stores no row.
+    // A transaction that writes nothing, such as a check, stores no row.
     if (writes) await joined?.write(transaction)
     isStored = writes
     return result
@@ -86,7 +83,7 @@ async function run<Tables, Result>(
 /** For each database, the end of the queue of transactions that are being retried. */
 const lines = new WeakMap<object, Promise<unknown>>()
 
-/** One after the other, since those that have conflicted would do so again. */
+/** Runs work one after the other, because transactions that have conflicted would do so again. */
 function inLine<Result>(db: object, work: () => Promise<Result>): Promise<Result> {
   const result = (lines.get(db) ?? Promise.resolve()).then(work)
   lines.set(
@@ -98,7 +95,7 @@ function inLine<Result>(db: object, work: () => Promise<Result>): Promise<Result
 
 async function tryAgain<Result>(attempt: () => Promise<Result>, giveUpAt: number): Promise<Result> {
   for (let longest = minPause; ; longest = Math.min(longest * 2, maxPause)) {
-    // Of random length, since other processes retry, too.
+    // The pause is random, because other processes retry, too.
     await delay(minPause + Math.random() * longest)
     try {
       return await attempt()

@@ -3,13 +3,13 @@ import type { FairSlots } from './fair-slots.ts'
 
 interface Options<Item, Answer> {
   slots: FairSlots
-  /** How many are run together at most. */
+  /** Max items that run together. */
   most: number
-  /** The answers to items of one owner, in their order; fails where one of them fails. */
+  /** Returns the results of items of one owner, in their order; fails if one of them fails. */
   run(owner: string, items: readonly Item[], signal: AbortSignal): Promise<readonly Answer[]>
 }
 
-/** Gives the answer to an item, or rejects with the signal's reason as soon as that is aborted. */
+/** Returns the result of an item, or rejects with the signal's reason as soon as that is aborted. */
 type Request<Item, Answer> = (owner: string, item: Item, signal: AbortSignal) => Promise<Answer>
 
 interface Member<Item, Answer> {
@@ -20,16 +20,16 @@ interface Member<Item, Answer> {
 }
 
 /**
- * Runs together the requests of an owner while none of its turns has come: what all need before they begin, and the way to
- * another thread, cost as much for several as for one. Where a run of several fails, each runs anew and alone, so that only
- * the one to blame fails. A run is ended when all who waited for it have given up.
+ * Runs the requests of an owner together until one of its turns comes: what all need before they begin, and
+ * the way to another thread, cost as much for several as for one. If a run of several fails, each runs again
+ * alone, so that only the culprit fails. A run ends when all who waited for it have given up.
  */
 export function createBatching<Item, Answer>({
   slots,
   most,
   run,
 }: Options<Item, Answer>): Request<Item, Answer> {
-  /** By owner, those whose turn has not come. */
+  /** Waiting items by owner. */
   const waiting = new Map<string, Member<Item, Answer>[]>()
 
   async function takeTurn(owner: string): Promise<void> {
@@ -38,7 +38,7 @@ export function createBatching<Item, Answer>({
     release()
   }
 
-  /** Of those that still want an answer; the others get another turn. */
+  /** Returns the first items that are still wanted; the others get another turn. */
   function firstOf(owner: string): Member<Item, Answer>[] {
     const members = (waiting.get(owner) ?? []).filter(({ signal }) => !signal.aborted)
     const others = members.splice(most)
@@ -75,7 +75,7 @@ export function createBatching<Item, Answer>({
   }
 }
 
-/** Does the work with a signal that is aborted once all of these are. */
+/** Does the work with a signal that is aborted once all members' signals are. */
 async function untilAllAborted<Result>(
   members: readonly { signal: AbortSignal }[],
   work: (signal: AbortSignal) => Promise<Result>,

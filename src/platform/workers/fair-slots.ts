@@ -8,13 +8,12 @@ type Enter = () => void
 const never = new AbortController().signal
 
 /**
- * At most `count` holders, and at most `perOwner` with the same owner. Owners take turns; requests of one owner are served
- * in order. The last free slot is never given to an owner that already holds one, so that an owner without any seldom waits
- * for others' long runs.
+ * At most `count` holders, and at most `perOwner` with the same owner. Owners take turns; requests of one
+ * owner are served in order. The last free slot is for an owner that holds none, which seldom waits long.
  */
 export function createFairSlots(count: number, perOwner: number): FairSlots {
   const held = new Map<string, number>()
-  /** By owner; the one whose turn is next comes first. */
+  /** Waiting requests by owner; the next owner comes first. */
   const waiting = new Map<string, Enter[]>()
   let free = count
 

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 
-/** A task as its thread gets it. */
+/** A task in its thread. */
 export interface ThreadTask {
   /** Address of the module that exports the function. */
   file: string
@@ -10,7 +10,7 @@ export interface ThreadTask {
   loaded: MessagePort
 }
 
-/** In the thread: loads the task's module, and runs its function. */
+/** Loads the task's module in the thread, and runs its function. */
 export default async function runTask({ file, name, argument, loaded }: ThreadTask): Promise<unknown> {
   const exported = await import(file)
   loaded.postMessage(null)

@@ -13,43 +13,41 @@ export interface WorkerTask {
   file: URL
   /** Name of the exported function: takes `argument`, returns the result or a promise of it. */
   name: string
-  /** Anything that can be cloned between threads. */
+  /** A value that can be cloned between threads. */
   argument: unknown
   /** Ports and buffers in `argument`, which move to the thread. */
   transfer?: readonly (MessagePort | ArrayBuffer)[]
-  /** Aborting kills the task, wherever it stands. */
+  /** Aborting kills the task at any point. */
   signal?: AbortSignal
-  /** Milliseconds from the call of the function until it is killed. */
+  /** Max time from the call of the function (ms), after which it is killed. */
   timeoutMs?: number
 }
 
 export interface WorkerPool {
   /**
-   * Resolves to what the function returned and rejects with what it threw (an AppError, or a copy without own properties), or with `WorkerTimeout`, `WorkerCrashed`,
-   * the reason of the caller's signal, or `SHUTTING_DOWN` once the pool is closed. Tasks beyond `maxThreads` wait in order.
+   * Resolves to the function's result. Rejects with its error (an AppError, or a copy without own
+   * properties), with `WorkerTimeout`, `WorkerCrashed`, the reason of the caller's signal, or `SHUTTING_DOWN`
+   * once the pool is closed. Tasks beyond `maxThreads` wait in order.
    */
   run<Result>(task: WorkerTask): Promise<Result>
-  /** Kills what runs, refuses what waits and ends all threads. */
+  /** Kills running tasks, refuses waiting ones and ends all threads. */
   close(): Promise<void>
 }
 
 export interface WorkerPoolOptions {
   maxThreads?: number
-  /** The memory of one thread in objects and buffers together, in MiB, before it is killed. */
+  /** Max memory of one thread in objects and buffers together (MiB), beyond which it is killed. */
   memoryLimitMb?: number
-  /** How long a thread without work is kept for the next task, in milliseconds. */
+  /** Time that an idle thread is kept for the next task (ms). */
   idleTimeoutMs?: number
-  /**
-   * Whether no caller waits for single tasks: threads that answer requests then go first when the processor is busy. Linux
-   * only.
-   */
+  /** True if no caller waits for single tasks: on a busy processor, others go first. Linux only. */
   isBackground?: boolean
   log: Log
 }
 
 export type CreateWorkerPool = (options: WorkerPoolOptions) => WorkerPool
 
-/** The task ran past its `timeoutMs` and was killed. */
+/** Thrown if the task ran past its `timeoutMs` and was killed. */
 export class WorkerTimeout extends Error {
   constructor(timeoutMs: number) {
     super(`The task was killed after ${timeoutMs} ms.`)
@@ -57,7 +55,7 @@ export class WorkerTimeout extends Error {
   }
 }
 
-/** The task's thread died under it, as a rule because it held too much memory. */
+/** Thrown if the task's thread died, mostly because it held too much memory. */
 export class WorkerCrashed extends Error {
   constructor(cause: unknown) {
     super('The thread of the task died, most likely of too much memory.', { cause })
@@ -66,12 +64,12 @@ export class WorkerCrashed extends Error {
 }
 
 /**
- * Two threads on any machine: with one, a file that hangs until its time-out would hold up everything behind it; with
- * more, hostile files could hold more memory at once, while the event loop would get no processor time of its own.
+ * Two threads on any machine: with one, a file that hangs until its time-out would delay everything behind
+ * it; with more, hostile files could hold more memory, while the event loop got no processor time.
  */
 const defaultMaxThreads = 2
 const defaultTimeoutMs = 60_000
-/** Until a thread has begun and has loaded the module of its task, in milliseconds: on a busy machine longer than the task itself may take. */
+/** Max time for a thread to start and load its task's module (ms): on a busy machine longer than the task. */
 const loadMs = 60_000
 const defaultMemoryLimitMb = 512
 const memoryCheckMs = 100
@@ -79,31 +77,32 @@ const filename = new URL('./run-task.ts', import.meta.url).href
 const bytesPerMb = 1024 * 1024
 
 /**
- * V8's own limit does not count buffers, and a built-in that runs into it (such as `JSON.parse`) ends the whole process, not
- * only its thread. So the pool measures each thread from outside and kills it first; V8's limit stands far above that.
+ * V8's own limit does not count buffers, and a built-in that reaches it (such as `JSON.parse`) ends the
+ * process, not its thread. So the pool measures each thread from outside and kills it first; V8's limit is
+ * far higher.
  */
 const hardLimitFactor = 4
 
 /**
- * With a limit of the old generation from this on, in MiB, V8 lets a heap grow to four times what a collection has left of
- * it before the next one; below, to twice at most. So threads that read documents for minutes hold half as much garbage,
- * for little time.
+ * Limit of the old generation (MiB) from which V8 lets a heap grow to four times the rest after a collection
+ * before the next one; below it, to at most twice that. So threads that read documents for minutes hold half
+ * as much garbage, for little time.
  */
 const generousFromMb = 2048
 
 /**
- * MiB for the young generation. By default V8 lets it grow to several times as much and seldom shrinks it, and what dies
- * early is promoted soon, so that threads which read documents for minutes hold twice the memory they use.
+ * Size of the young generation (MiB). By default V8 lets it grow to several times as much and seldom shrinks
+ * it, and promotes short-lived objects soon: threads that read documents for long hold twice the used memory.
  */
 const youngGenerationMb = 12
 
 /**
- * The nice value of background threads above the event loop's: they get a tenth of a processor that both want. Much nicer
- * ones would wait so long, while holding a lock of the process or the database, that the event loop waits for them.
+ * The nice value of background threads above the event loop's: they get a tenth of a processor that both
+ * want. A much higher one would delay them while they hold a lock for which the event loop waits.
  */
 const backgroundNiceness = 10
 
-/** Threads for work that would block the event loop or must be killable. An idle pool holds no thread. */
+/** Creates threads for work that blocks the event loop or must be killable. An idle pool holds no thread. */
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const { maxThreads = defaultMaxThreads, memoryLimitMb = defaultMemoryLimitMb, log } = options
   const closing = new AbortController()
@@ -116,7 +115,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
       minThreads: 0,
       maxThreads,
       idleTimeout: options.idleTimeoutMs ?? 10_000,
-      // A thread without work waits for its next task as for any other event, so that timers go on in it.
+      // An idle thread waits for its next task like for any other event, so that its timers continue.
       atomics: 'disabled',
       niceIncrement: options.isBackground ? nicenessOfThreads() : 0,
       resourceLimits: {
@@ -161,7 +160,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   }
 }
 
-/** A signal that aborts with others, and with `WorkerTimeout` so many milliseconds after the message to `loaded`. */
+/** Returns a signal that aborts with others, and with `WorkerTimeout` so long after a message to `loaded`. */
 function timeOutOf(timeoutMs: number, others: readonly (AbortSignal | undefined)[]) {
   const timeout = new AbortController()
   const { port1, port2: loaded } = new MessageChannel()
@@ -181,7 +180,7 @@ function timeOutOf(timeoutMs: number, others: readonly (AbortSignal | undefined)
   }
 }
 
-/** On other systems it would set the niceness of the whole process, or mean something else. */
+/** Returns 0 on other systems, where niceness is that of the whole process, or means something else. */
 function nicenessOfThreads(): number {
   return process.platform === 'linux' ? backgroundNiceness : 0
 }
@@ -203,7 +202,7 @@ async function killWhenTooLarge(thread: Worker, limit: number, log: Log): Promis
   }
 }
 
-/** Piscina reports a thread's end with plain errors; only V8's own limit has a code. */
+/** Returns true for a thread's end: Piscina reports it by plain errors; only V8's own limit has a code. */
 function isDeath(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? error.code : undefined

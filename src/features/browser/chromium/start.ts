@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { Browser } from 'playwright-core'
 import { AppError } from '#platform/errors.ts'
-import { ownedBy } from '#platform/last-line.ts'
 import { removeTemporaryFolder } from '#platform/temporary-folder.ts'
+import { runOwned } from '#platform/uncaught-errors.ts'
 import { browserUser } from './browser-user.ts'
 import type { Program } from './bundled.ts'
 import type { ParseLarge } from './devtools/connection.ts'
@@ -77,7 +77,7 @@ export async function startChromium(options: StartOptions): Promise<RunningBrows
   const started = (process: ChildProcess) => {
     child = process
   }
-  return await ownedBy({ name: 'a browser', end }, () => start(options, started))
+  return await runOwned({ name: 'a browser', end }, () => start(options, started))
 }
 
 async function start(

@@ -4,10 +4,10 @@ import type { KeptFile } from '../responses/kept-file.ts'
 
 /** One entry of `files.json`, which the build of the console writes last. */
 interface ListedFile {
-  /** Relative to the folder, with `/`. */
+  /** Path relative to the folder, with `/`. */
   path: string
   type: string
-  /** Names the content. */
+  /** Hash of the content. */
   hash: string
   /** Endings of the compressed copies beside the file, the smallest first. */
   encodings: readonly Encoding[]
@@ -17,12 +17,12 @@ type Encoding = 'br' | 'gz'
 const names = { br: 'br', gz: 'gzip' } as const
 
 export interface ConsoleFile extends KeptFile {
-  /** The value of `Content-Encoding`; undefined for the file as it is. */
+  /** The value of `Content-Encoding`; undefined for the original file. */
   encoding: string | undefined
 }
 
 interface FileList {
-  /** When the list was written: another build replaces it. */
+  /** Time of writing the list: another build replaces it. */
   modified: number
   files: ReadonlyMap<string, ListedFile>
   /** Contents by the path of the copy, kept from their first use. */
@@ -30,8 +30,8 @@ interface FileList {
 }
 
 /**
- * The files of the built console. A path is only looked up in their list, never joined to a folder; a new build is noticed
- * without a restart.
+ * Reads the files of the built console. A path is only looked up in their list, never joined to a folder; a
+ * new build is noticed without a restart.
  */
 export function createConsoleFiles(folder: string) {
   const listPath = join(folder, 'files.json')
@@ -51,7 +51,7 @@ export function createConsoleFiles(folder: string) {
 
   return {
     isBuilt: async (): Promise<boolean> => (await list()) !== undefined,
-    /** The file in the best encoding that `accepted`, a value of `Accept-Encoding`, permits; undefined for unknown paths. */
+    /** Reads the file in the best encoding that `Accept-Encoding` permits; undefined for unknown paths. */
     async read(path: string, accepted = ''): Promise<ConsoleFile | undefined> {
       const current = await list()
       const file = current?.files.get(path)
@@ -75,7 +75,7 @@ export function createConsoleFiles(folder: string) {
   }
 }
 
-/** RFC 9110, section 12.5.3, without weights but the one that refuses. */
+/** Returns true if the header accepts it (RFC 9110, 12.5.3); of weights, only a refusal counts. */
 function accepts(header: string, encoding: string): boolean {
   return header
     .split(',')

@@ -6,7 +6,7 @@ import type { ConsoleFile } from './console-files.ts'
 import { createConsoleFiles } from './console-files.ts'
 import { startPage, startPagePolicy } from './start-page.ts'
 
-/** Scripts, styles and connections of this origin alone, and no text that becomes markup. */
+/** Permits scripts, styles and connections of this origin alone, and no text that becomes markup. */
 const consolePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -23,25 +23,25 @@ const consolePolicy = [
   'trusted-types agentstead',
 ].join('; ')
 
-/** Of scripts that run in a worker, which has the policy of its own file: it loads maps, fonts and decoders beside it. */
+/** The policy of workers, which have that of their own file: they load maps, fonts and decoders beside it. */
 const assetPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
 
 const permissions = 'camera=(), microphone=(), geolocation=()'
 const open = { area: 'generic', access: 'open', limit: 'none' } as const
 
-/** Addresses that people open: each answers the console's page, which shows the view. */
+/** Addresses that people open: each responds with the console's page, which shows the view. */
 const viewPaths = ['/', '/a/*', '/sign-in']
 /** Files at fixed addresses; all others are in `/assets/`, and their names change with their content. */
 const filePaths = ['/theme.js', '/icon.svg']
 const forAYear = 'public, max-age=31536000, immutable'
 
 interface Dependencies {
-  /** Where the build of the console is. */
+  /** The folder of the console's build. */
   folder: string
   version: string
   /** The service's public address; undefined for the one that it listens on. */
   baseUrl: string | undefined
-  /** Whether the service can do its work; throws or is false while it can't. */
+  /** Returns true if the service can work; throws or returns false while it can't. */
   isReady(): Promise<boolean>
 }
 

@@ -3,15 +3,15 @@ import { hash } from 'node:crypto'
 const style =
   'body { max-width: 46rem; margin: 3rem auto; font: 1rem/1.5 system-ui } pre { overflow-x: auto }'
 
-/** The page loads nothing, runs nothing, and can't be framed; only its own style counts. */
+/** A policy for a page that loads nothing, runs nothing and can't be framed; only its own style counts. */
 export const startPagePolicy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 /**
- * The page of a person who opens the service in a browser while the console is not built. `address` is that of the service,
- * and nothing of the request.
+ * Returns the page for a person who opens the service in a browser while the console is not built. `address`
+ * is that of the service, and not from the request.
  */
 export function startPage({ version, address, ready }: { version: string; address: string; ready: boolean }) {
-  // In this form it has none of the characters that open an element.
+  // An address in this form has no characters that open an element.
   const agent = new URL(`${address.replace(/\/$/, '')}/api/agents/default`).href
   return `<!doctype html>
 <html lang="en">

@@ -7,8 +7,8 @@ const badAddress = 'HPE_INVALID_URL'
 const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
 
 /**
- * Answers bytes that are not an HTTP request, and so reach no route, in the generic shape, and closes the connection. A
- * socket that is gone is left alone.
+ * Answers bytes that are no HTTP request, and so reach no route, in the generic shape, and closes the
+ * connection. Ignores a closed socket.
  */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return

@@ -5,14 +5,14 @@ import type { SchemaViolation } from '../../schema-problem.ts'
 import { problemFrom } from '../../schema-problem.ts'
 import type { Area } from '../app.ts'
 
-/** An answer to a failed request, ready to send. */
+/** A response to a failed request, ready to send. */
 export interface ErrorAnswer {
   status: number
   contentType: 'application/json; charset=utf-8' | 'text/plain; charset=utf-8'
   body: unknown
 }
 
-/** The parts of Fastify's own errors that are looked at. */
+/** The parts of Fastify's own errors that are read. */
 interface ForeignError {
   code?: string
   statusCode?: number
@@ -53,7 +53,7 @@ export function asKnownError(error: unknown): AppError | AccessDenied {
 }
 
 function validationError(violation: SchemaViolation, context?: string): AppError {
-  // A query names its parameters and has no parts of them: one that was given once is a list all the same, if it may repeat.
+  // A query names its parameters only: one that is given once is still a list if it can repeat.
   const isQuery = context === 'querystring'
   const instancePath = isQuery ? violation.instancePath.split('/', 2).join('/') : violation.instancePath
   const { field: named, issue } = problemFrom({ ...violation, instancePath })
@@ -61,7 +61,7 @@ function validationError(violation: SchemaViolation, context?: string): AppError
   return new AppError('VALIDATION_ERROR', `${field} ${issue}.`, { details: { field, issue } })
 }
 
-/** The answer in the area's shape; an access denial is plain text, but where clients of OpenAI read it. */
+/** Returns the response in the area's shape; an access denial is plain text, except for clients of OpenAI. */
 export function formatError(error: AppError | AccessDenied, area: Area, requestId: string): ErrorAnswer {
   if (error instanceof AccessDenied && area === 'openai')
     return formatError(new AppError('FORBIDDEN', error.message), area, requestId)
@@ -78,7 +78,7 @@ export function formatError(error: AppError | AccessDenied, area: Area, requestI
   }
 }
 
-/** An answer that repeats a part of its request ends up in logs of clients. */
+/** Masks API keys: a response that repeats a part of its request ends up in logs of clients. */
 function masked(body: unknown): unknown {
   const text = JSON.stringify(body)
   const shown = maskApiKeys(text)
@@ -87,7 +87,7 @@ function masked(body: unknown): unknown {
 
 function bodyOf(error: AppError, message: string, area: Area): unknown {
   if (area === 'openai') return { error: openAiError(error, message) }
-  // Buyers of all resources read it.
+  // Buyers of all resources read this shape.
   if (error.code === 'PAYMENT_REQUIRED') return { error: message, code: error.status, ...error.details }
   // A refused token has one shape on every path, so that clients can recognise it without knowing the area.
   if (area === 'generic' || error.code === 'UNAUTHORIZED')
@@ -102,7 +102,7 @@ function bodyOf(error: AppError, message: string, area: Area): unknown {
   return { error: message, code: error.code, ...(isWaiting && { details: error.details }) }
 }
 
-/** An error as clients of OpenAI's API read it. */
+/** An error in the form of OpenAI's API. */
 export interface OpenAiError {
   message: string
   type: string
@@ -110,7 +110,7 @@ export interface OpenAiError {
   code: unknown
 }
 
-/** Codes that such clients know by other names. */
+/** Other names that such clients have for codes. */
 const openAiCodes: Record<string, string> = {
   UNAUTHORIZED: 'invalid_api_key',
   RATE_LIMITED: 'rate_limit_exceeded',

@@ -51,7 +51,7 @@ export const errorSchemas = {
   ),
 } as const satisfies Record<Area, TSchema>
 
-/** The body where a call is for sale and was not paid for, in every area: what buyers need to pay (x402, version 1). */
+/** The body for an unpaid call that is for sale, in every area: the data for buyers (x402, version 1). */
 export const paymentRequiredSchema = Type.Object(
   {
     error: Type.String({ description: 'The problem and how to fix it.' }),

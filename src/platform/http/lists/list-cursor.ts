@@ -3,12 +3,12 @@ import { invalid } from '../../errors.ts'
 import { unstorable } from '../requests/storable-text.ts'
 import type { Sorted, SortValue } from './list-sort.ts'
 
-/** An opaque place in a sorted list: the sort it belongs to, and what the place is in that sort. */
+/** Encodes an opaque place in a sorted list: its sort, and the values of the place in that sort. */
 export function encodeCursor(sort: readonly Sorted[], place: readonly SortValue[]): string {
   return Buffer.from(JSON.stringify([signature(sort), ...place])).toString('base64url')
 }
 
-/** Throws VALIDATION_ERROR for a cursor that is not ours, or that belongs to another sort; `kinds` are those of a place. */
+/** Throws VALIDATION_ERROR for a foreign cursor, or one of another sort; `kinds` are those of a place. */
 export function decodeCursor(
   sort: readonly Sorted[],
   kinds: readonly ('number' | 'string')[],

@@ -6,8 +6,8 @@ interface DateParameters {
 }
 
 /**
- * `from` and `to` in the form in which times are stored; a date alone means its beginning or its end.
- * Throws VALIDATION_ERROR for what is no time.
+ * Returns `from` and `to` in the form of stored times; a date alone means its beginning or its end. Throws
+ * VALIDATION_ERROR for a text that is no time.
  */
 export function readDates({ from, to }: DateParameters): DateParameters {
   return {
@@ -17,7 +17,7 @@ export function readDates({ from, to }: DateParameters): DateParameters {
 }
 
 /**
- * A point in time as it is stored, which is in UTC unless it says otherwise.
+ * Returns the stored form of a time, which is in UTC unless it has an offset or zone.
  * @throws AppError VALIDATION_ERROR
  */
 export function readBound(field: string, text: string, bound: 'from' | 'to'): string {

@@ -2,20 +2,20 @@ import type { SelectQueryBuilder } from 'kysely'
 import type { ListDefinition, ListParameters, Page } from './list-query.ts'
 import { listRows } from './list-query.ts'
 
-/** A page ends with the entry that passes them: more would hold up other requests while it is sent. */
+/** Bytes after which a page ends: more would delay other requests while it is sent. */
 const pageBytes = 1_000_000
 
-/** How the entries of a page are read, once it is known which they are. */
+/** The way to read the entries of a page once their keys are known. */
 interface Reading<Key extends PropertyKey, Value, Entry> {
   /** Column of a place that names its entry. */
   key: Key
-  /** In any order, and without those that are gone by now. */
+  /** Reads entries in any order, without those deleted meanwhile. */
   read(keys: readonly Value[]): Promise<readonly Entry[]>
-  /** A page ends with the entry that passes them; a megabyte unless given. */
+  /** Bytes after which a page ends; defaults to a megabyte. */
   maxBytes?: number
 }
 
-/** Reads one page of entries that are costly to read: first their places. Throws as `listRows` does. */
+/** Reads one page of entries that are costly to read: first their places. Throws like `listRows`. */
 export async function listByPlaces<
   Database,
   Table extends keyof Database,
@@ -37,8 +37,8 @@ export async function listByPlaces<
 }
 
 /**
- * Reads one page of what may be large: first the places of its entries with their `size` in bytes, then no more entries
- * than fit. Throws as `listRows` does.
+ * Reads one page of entries that can be large: first their places with their `size` in bytes, then no more
+ * entries than fit. Throws like `listRows`.
  */
 export function listLarge<
   Database,
@@ -61,7 +61,7 @@ function sizeOfPlace({ size }: { size: number }): number {
   return size
 }
 
-/** How many of the first entries make a page; at least one, or a client would never get past it. */
+/** Returns the number of entries on a page; at least one, or a client would never get past it. */
 export function fitting<Entry>(
   found: readonly Entry[],
   sizeOf: (entry: Entry) => number,

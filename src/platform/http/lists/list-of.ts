@@ -3,20 +3,20 @@ import type { Columns, NameOf, RowOf } from '../../columns.ts'
 import type { ListDefinition } from './list-query.ts'
 
 interface Options<Of, Sorted, Dated, Unique> {
-  /** Fields that callers may sort by: columns, or names of fields with their columns. */
+  /** Fields for sorting: columns, or names of fields with their columns. */
   sortable: readonly Sorted[] | Readonly<Record<string, Sorted>>
   searchable?: readonly NameOf<Of>[]
-  /** The column that `from` and `to` bound; `created_at` unless given. */
+  /** The column that `from` and `to` bound; defaults to `created_at`. */
   date?: Dated
-  /** The fields that it is sorted by unless others are requested; the one of `date` unless given. */
+  /** The default fields for sorting; defaults to the field of `date`. */
   by?: readonly [string, ...string[]]
-  /** `desc` unless given. */
+  /** The default order; defaults to `desc`. */
   order?: 'asc' | 'desc'
-  /** The column without equal values that ends every order; `id` unless given. */
+  /** The column without equal values that ends every order; defaults to `id`. */
   unique?: Unique
 }
 
-/** The list over declared columns; those that a query computes are declared beside those of its tables. */
+/** Returns the list over declared columns; computed columns are declared beside those of tables. */
 export function listOf<
   Of extends Columns,
   Sorted extends NameOf<Of>,
@@ -37,7 +37,7 @@ export function listOf<
   return definition as ListDefinition<Selectable<RowOf<Pick<Of, Sorted | Dated | Unique>>>>
 }
 
-/** Engines disagree on where null belongs, so a value takes its place. */
+/** Sorts null by a value, because engines disagree on its place. */
 function sortColumn(columns: Columns, name: string) {
   const column = columns[name]
   if (column === undefined) throw new Error(`the list has no column ${name}`)

@@ -9,7 +9,7 @@ import { readDates } from './list-dates.ts'
 import type { Sorted, SortValue } from './list-sort.ts'
 import { readSort } from './list-sort.ts'
 
-/** Query parameters that every list takes; a route adds its own filters beside them. */
+/** Query parameters of every list; a route adds its own filters beside them. */
 export const listParameters = {
   limit: Type.Optional(
     Type.Integer({
@@ -42,12 +42,12 @@ export const listParameters = {
   ),
 }
 
-/** A query parameter by which a list is filtered: it takes several values. */
+/** Returns a query parameter that filters a list: it takes several values. */
 export function filterBy<Value extends TSchema>(value: Value) {
   return Type.Optional(Type.Array(value, { description: 'Return only entries with one of these values.' }))
 }
 
-/** `meta` of a list; `next_cursor` is there when the request carried a `cursor`. */
+/** `meta` of a list; `next_cursor` is present if the request carried a `cursor`. */
 export const listMetaSchema = Type.Object({
   total: Type.Integer(),
   limit: Type.Integer(),
@@ -68,30 +68,30 @@ export interface ListParameters {
 }
 
 /**
- * How one list may be sorted and searched, as `listOf` makes it. Columns are ours, never the caller's text, and `Row` has those
- * that rows are sorted and dated by. A computed value, or one of several tables, becomes a column by selecting from that query.
+ * The sorting and searching of a list, made by `listOf`. Columns are ours, never the caller's text, and `Row`
+ * has those for sorting and dates. Select from a query to sort by its computed or joined values.
  */
 export interface ListDefinition<Row> {
   /** Sortable wire fields and the columns that order them. */
   sortable: Readonly<Record<string, SortColumn>>
-  /** Fields, the first one first. */
+  /** Fields in their order. */
   defaultSort: readonly [string, ...string[]]
   defaultOrder: 'asc' | 'desc'
-  /** All that it sorts and dates by. */
+  /** All columns for sorting and dates. */
   columns: readonly NameOf<Row>[]
-  /** Searched in the tables, so that rows need not hold them. */
+  /** Columns that are searched in the tables, so that rows need not hold them. */
   searchable: readonly string[]
   /** Column that `from` and `to` bound. */
   dateColumn: string
   /** Unique column that ends every order, so that pages never overlap. */
   unique: SortColumn
-  /** Never set: it requires that a query selects these columns. */
+  /** Never set: the field requires that a query selects these columns. */
   readonly takes?: (row: Row) => void
 }
 
 interface SortColumn {
   column: string
-  /** Stands for null, since engines disagree on its place; absent where the column can't be null, whose index then serves the order. */
+  /** Replaces null, whose place differs by engine; absent if never null, so an index serves the order. */
   whenNull?: SortValue
   /** Not every engine compares numbers with a text from a cursor. */
   numeric?: true
@@ -115,9 +115,9 @@ type SortField = Sorted & SortColumn
 export const defaultLimit = 50
 
 /**
- * Reads one page: filters, counts, sorts and cuts the query as the parameters say. `fitting` returns how many of the found
- * rows make a page, where entries may be too large for as many as were requested.
- * Throws VALIDATION_ERROR for an unknown sort field, a bad order, date or cursor.
+ * Reads one page: filters, counts, sorts and cuts the query by the parameters. `fitting` returns the number
+ * of found rows that make a page, if entries can be too large for the requested number. Throws
+ * VALIDATION_ERROR for an unknown sort field, a bad order, date or cursor.
  */
 export async function listRows<Database, Table extends keyof Database, Row extends object>(
   query: SelectQueryBuilder<Database, Table, Row>,
@@ -136,7 +136,7 @@ export async function listRows<Database, Table extends keyof Database, Row exten
     .limit(limit + 1)
     .execute()
   const rows = found.slice(0, Math.min(limit, fitting(found)))
-  // The last page shows how many there are, unless it begins at a cursor, or behind the end.
+  // The last page shows the total, unless it begins at a cursor, or behind the end.
   const isCounted = !parameters.cursor && found.length <= limit && (found.length > 0 || offset === 0)
   const total = isCounted ? offset + found.length : await count(filtered)
   const has_more = found.length > rows.length
@@ -178,27 +178,27 @@ function withSearch<Database, Table extends keyof Database, Row>(
   return query.where(builder => builder.or(searchable.map(column => containsText(sql.ref(column), search))))
 }
 
-/** Whether a column holds a text, in any letter case. */
+/** A condition that a column holds a text, in any letter case. */
 export function containsText(column: RawBuilder<unknown>, text: string) {
   return holds(column, text.toLowerCase())
 }
 
 /**
- * Whether a column holds a text in lower case. The engines' own `lower` knows the letters of ASCII only, and takes a
- * fraction of the time of `fold_case`, which so is left to rows that `lower` cannot decide.
+ * A condition that a column holds a text in lower case. The engines' own `lower` knows only ASCII letters,
+ * and takes a fraction of the time of `fold_case`, which so is left to rows that `lower` cannot decide.
  */
 function holds(column: RawBuilder<unknown>, folded: string) {
   const inAnyCase = contains(sql`fold_case(${column})`, folded)
   if (isAscii.test(folded)) {
     const inAscii = contains(sql`lower(${column})`, folded)
     if (!/[ik]/.test(folded)) return inAscii
-    // No other letters become one of ASCII: the Kelvin sign, and the capital I with a dot.
+    // Only two other letters become one of ASCII: the Kelvin sign, and the capital I with a dot.
     const others = sql<SqlBool>`(${contains(column, '\u212a')} or ${contains(column, '\u0130')})`
     return sql<SqlBool>`(${inAscii} or (${others} and ${inAnyCase}))`
   }
   const parts = folded.match(partsOfOneCase)?.toSorted((one, other) => other.length - one.length)
   if (parts?.[0] === undefined) return inAnyCase
-  // In a `case`, since a server may choose the order of conditions.
+  // A `case`, because a server can choose the order of conditions.
   return sql<SqlBool>`case when ${contains(sql`lower(${column})`, parts[0])} then ${inAnyCase} else 1 = 0 end`
 }
 
@@ -244,7 +244,7 @@ function expression({ column, whenNull }: SortField) {
   return whenNull === undefined ? sql.ref(column) : sql`coalesce(${sql.ref(column)}, ${sql.lit(whenNull)})`
 }
 
-/** Rows behind the cursor in the sort order: greater in the first field, or equal there and greater in the next, … */
+/** Selects rows behind the cursor: greater in the first field, or equal there and greater in the next, … */
 function afterCursor<Database, Table extends keyof Database, Row>(
   query: SelectQueryBuilder<Database, Table, Row>,
   sort: SortField[],
@@ -271,7 +271,7 @@ function afterCursor<Database, Table extends keyof Database, Row>(
   )
 }
 
-/** Any number may stand in a cursor, also one that the column has no room for. */
+/** A cursor can hold any number, also one that the column has no room for. */
 function place({ numeric }: SortField, value: SortValue | undefined) {
   return numeric ? sql`cast(${value} as double precision)` : sql`${value}`
 }

@@ -3,7 +3,7 @@ import { invalid } from '../../errors.ts'
 /** The value that a row is sorted by. */
 export type SortValue = string | number
 
-/** One field of a sort, as callers name it. */
+/** One field of a sort, by the callers' name. */
 export interface Sorted {
   field: string
   descending: boolean
@@ -15,8 +15,8 @@ interface SortParameters {
 }
 
 /**
- * The sorting of `sort` and `order`: fields and orders separated by commas, repeated parameters, or both. Without a field
- * the fallback, in the requested order. Throws VALIDATION_ERROR for an unknown or repeated field or a bad order.
+ * Reads `sort` and `order`: fields and orders separated by commas, repeated parameters, or both. Defaults to
+ * the fallback in the requested order. Throws VALIDATION_ERROR for an unknown or repeated field or order.
  */
 export function readSort(
   parameters: SortParameters,

@@ -6,9 +6,9 @@ import type { Sorted } from './list-sort.ts'
 import { readSort } from './list-sort.ts'
 
 /**
- * The generic list over values in memory, for short lists that are in no table: every field with text, numbers or booleans
- * can be sorted by, every text field is searched, and the given order is kept unless a sort is requested. `fitting` returns how
- * many of the values that were found make a page.
+ * The generic list over values in memory, for short lists that are in no table: every field with text,
+ * numbers or booleans can be sorted by, every text field is searched, and the given order is kept unless a
+ * sort is requested. `fitting` returns the number of found values that make a page.
  */
 export function listValues<Value extends object>(
   values: readonly Value[],
@@ -16,7 +16,7 @@ export function listValues<Value extends object>(
   fitting: (found: readonly Value[]) => number = found => found.length,
 ): Page<Value> {
   const { search = '', limit = defaultLimit, offset = 0, cursor } = parameters
-  // Such values have no date to filter by, but what is not a date is refused all the same.
+  // Values without a date can't be filtered by one, but an invalid date is refused all the same.
   readDates(parameters)
   // An empty list does not show its fields.
   const sort = values.length === 0 ? [] : readSort(parameters, sortableFields(values), [])
@@ -31,7 +31,7 @@ export function listValues<Value extends object>(
   return { rows, meta: { ...meta, next_cursor: has_more ? encodeCursor(sort, [end]) : null } }
 }
 
-/** A list in memory is cut by position. */
+/** Returns a cursor's position, by which a list in memory is cut. */
 function placeOf(sort: readonly Sorted[], cursor: string): number {
   const [place] = decodeCursor(sort, ['number'], cursor)
   if (typeof place !== 'number' || !Number.isSafeInteger(place) || place < 0) throw foreignCursor()
@@ -45,7 +45,7 @@ function matches(value: object, search: string): boolean {
   )
 }
 
-/** Fields that some value has; values without it sort first. */
+/** Returns fields that some value has; values without the field sort first. */
 function sortableFields(values: readonly object[]): string[] {
   const fields = values.flatMap(value => Object.entries(value))
   return [...new Set(fields.filter(([, value]) => isSortable(value)).map(([name]) => name))]

@@ -3,7 +3,7 @@ import { fastify } from 'fastify'
 import type { KeptFile } from '../responses/kept-file.ts'
 import { keepFile } from '../responses/kept-file.ts'
 
-/** Turns off the links to services of the page's vendor, and what is shown on a developer's machine only. */
+/** Disables links to services of the page's vendor, and features for a developer's machine. */
 const withoutOffers = {
   agent: { disabled: true },
   mcp: { disabled: true },
@@ -18,8 +18,8 @@ export interface ReferenceFile extends KeptFile {
 }
 
 /**
- * The page that shows the OpenAPI document, served from this machine alone: no fonts, scripts or telemetry from
- * elsewhere. Its library, some megabytes, is loaded when the page is first opened.
+ * Creates the page that shows the OpenAPI document, served from this machine alone: no fonts, scripts or
+ * telemetry from elsewhere. Its library, some megabytes, is loaded when the page is first opened.
  */
 export function createApiReference(prefix: `/${string}`, documentUrl: string) {
   const nonce = randomBytes(16).toString('base64')
@@ -33,13 +33,13 @@ export function createApiReference(prefix: `/${string}`, documentUrl: string) {
     "frame-ancestors 'none'",
   ].join('; ')
   const paths = [`${prefix}/`, `${prefix}/js/scalar.js`]
-  /** Kept, as they are megabytes: writing them for each request would keep the others waiting. */
+  /** The written files, of some megabytes: writing them for each request would delay other requests. */
   const files = new Map<string, ReferenceFile>()
   let opened: ReturnType<typeof open> | undefined
 
   async function open() {
     const { default: reference } = await import('@scalar/fastify-api-reference')
-    // A server of its own, never listening: its routes stay out of ours, where every route declares its access.
+    // This server never listens: its routes stay out of ours, where every route declares its access.
     const server = fastify()
     const looks = { pageTitle: 'agentstead API', withDefaultFonts: false, ...withoutOffers }
     const configuration = { url: documentUrl, ...looks, telemetry: false, nonce }
@@ -56,7 +56,7 @@ export function createApiReference(prefix: `/${string}`, documentUrl: string) {
   }
 
   return {
-    /** `path` begins with the prefix; undefined for what is no part of the page. */
+    /** Reads a file. `path` begins with the prefix; undefined for other paths of the page. */
     async read(path: string): Promise<ReferenceFile | undefined> {
       return files.get(path) ?? (paths.includes(path) ? await write(path) : undefined)
     },

@@ -22,7 +22,7 @@ export interface Operation {
   parameters?: Parameter[]
   requestBody?: { required?: boolean; content: Content }
   responses?: Record<string, { content?: Content }>
-  /** The answer if it is a stream. */
+  /** The response if it is a stream. */
   'x-event-stream'?: Content[string]
 }
 
@@ -36,12 +36,12 @@ export function completeOperation(path: string, operation: Operation): void {
   const body = requestBody?.content['application/json']
   if (requestBody === undefined || body === undefined) return
   body.example ??= exampleOf(body.schema)
-  // The library calls every body required; one that needs to name nothing may be left out.
+  // The library declares every body required; one without required fields is optional.
   const { properties, required, minProperties } = body.schema
   if (properties !== undefined) requestBody.required = required !== undefined || minProperties !== undefined
 }
 
-/** Beside the answer in one piece, a stream would make the type of that answer a union in every client. */
+/** Separates the stream: beside a whole response, it would make that type a union in every client. */
 function setStreamApart(operation: Operation): void {
   const content = operation.responses?.['200']?.content
   const stream = content?.['text/event-stream']
@@ -50,7 +50,7 @@ function setStreamApart(operation: Operation): void {
   delete content['text/event-stream']
 }
 
-/** `{messageId}` is the id of a message; `{id}` is that of what the path names before it, as `/agents/{id}`. */
+/** Describes `{messageId}` as the id of a message, and `{id}` by the part before it, as `/agents/{id}`. */
 function describePathParameter(path: string, parameter: Parameter): void {
   const { name } = parameter
   const collection = path.split(`/{${name}}`)[0]?.split('/').at(-1) ?? ''
@@ -61,7 +61,7 @@ function describePathParameter(path: string, parameter: Parameter): void {
     words.length === 0 ? `The ${property}.` : `The ${property} of the ${words.join(' ')}.`
 }
 
-/** A body that has what is required and no more, so that it can be sent as it is. */
+/** Returns a body with the required fields and no more, which can be sent unchanged. */
 function exampleOf(schema: Schema): unknown {
   const { examples, enum: [first] = [], const: only, anyOf, properties = {}, required = [] } = schema
   const given = examples?.[0] ?? only ?? first

@@ -31,7 +31,7 @@ export async function registerOpenApi(
         description,
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      // Relative to where the document came from.
+      // The address is relative to the document's.
       servers: [{ url: options.baseUrl ?? '/' }],
       ...security(options.gatewayHeader),
     },
@@ -48,7 +48,7 @@ export async function registerOpenApi(
   })
 }
 
-/** Requests may carry an API key, and the token of the identity gateway if there is one. */
+/** Describes API keys, and the token of the identity gateway if there is one. */
 function security(header: string | undefined) {
   const description = 'An API key, which begins with `asa_` (of an agent) or `asp_` (of a person).'
   const apiKey = { type: 'http' as const, scheme: 'bearer', description }
@@ -64,7 +64,7 @@ function security(header: string | undefined) {
   }
 }
 
-/** The OpenAPI 3.1 document of all routes, with each titled schema once among the components. */
+/** Returns the OpenAPI 3.1 document of all routes, with each titled schema once among the components. */
 export function openApiDocument(app: App): Json {
   const schemas: Record<string, unknown> = {}
   const described = structuredClone(app.swagger()) as unknown as Json & { paths: Paths }

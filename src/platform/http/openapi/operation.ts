@@ -8,11 +8,11 @@ import { errorSchemas, paymentRequiredSchema } from '../errors/error-schemas.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
-    /** The fields of a form, for routes that take one; described only, since the form is read as a stream. */
+    /** The fields of a form, for routes that take one; only described, because a form is read as a stream. */
     form?: TSchema
-    /** The JSON body that such a route takes instead; described only, since its handler reads it by what it says. */
+    /** The alternative JSON body of such a route; only for the description, because its handler reads it. */
     json?: TSchema
-    /** An event of the stream that the route answers with instead when the request says so. */
+    /** An event of the stream with which the route responds if the request wants one. */
     event?: TSchema
   }
 }
@@ -20,13 +20,13 @@ declare module 'fastify' {
 interface Operation {
   route: DeclaredRoute
   schema: FastifySchema
-  /** Whether requests can carry the identity gateway's token. */
+  /** True if requests can carry the identity gateway's token. */
   hasGateway: boolean
 }
 
 type Content = Record<string, { schema: TSchema }>
 
-/** The route's schema with its operation id, security, request form and every answer that it can give. */
+/** Returns the route's schema with its operation id, security, request form and every possible response. */
 export function describeOperation({ route, schema, hasGateway }: Operation): FastifySchema {
   const { access, operationId, byKey = true } = route.config
   const proofs = [...(byKey ? [{ apiKey: [] }] : []), hasGateway ? { gateway: [] } : {}]
@@ -80,7 +80,7 @@ function failures({ config }: DeclaredRoute): Record<string, unknown> {
 }
 
 const generic: Content = { 'application/json': { schema: errorSchemas.generic } }
-/** The payment provider refuses credentials with the same status, and clients of OpenAI know one shape only. */
+/** The payment provider refuses credentials with this status, too, and clients of OpenAI know one shape. */
 const unauthorized: Partial<Record<Area, Content>> = {
   payments: { 'application/json': { schema: Type.Union([errorSchemas.generic, errorSchemas.payments]) } },
   openai: { 'application/json': { schema: errorSchemas.openai } },
@@ -97,7 +97,7 @@ const waitHeaders = {
   'X-RateLimit-Reset': Type.Integer({ description: 'End of the minute, in Unix time in seconds.' }),
 }
 
-/** The possible answers to a request that begins a turn. */
+/** Returns the response of an overloaded service to a request that begins a turn. */
 export function overloaded(area: Area) {
   const content = { 'application/json': { schema: errorSchemas[area] } }
   return { ...answer('The service is generating too many answers', content), headers: retryAfter }

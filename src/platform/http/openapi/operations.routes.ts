@@ -8,7 +8,7 @@ import { createApiReference } from './api-reference.ts'
 import { openApiDocument } from './openapi.ts'
 
 const open = { area: 'generic', access: 'open', limit: 'open' } as const
-/** Supervisors call often, and must always be answered. */
+/** No limit: supervisors call often, and always need a response. */
 const health = { ...open, limit: 'none' } as const
 const statusSchema = Type.Object({ status: Type.String() })
 const documentPath = '/openapi.json'
@@ -16,7 +16,7 @@ const referencePath = '/docs'
 
 interface Dependencies {
   metrics: Metrics
-  /** Whether the service can do its work; throws or is false while it can't. */
+  /** Returns true if the service can work; throws or returns false while it can't. */
   isReady(): Promise<boolean>
 }
 
@@ -44,7 +44,7 @@ export function registerOperationRoutes(app: App, { metrics, isReady }: Dependen
       response: { 200: statusSchema, 503: statusSchema },
     },
     handler: async (request, reply) => {
-      // A missing dependency is the answer of this route, not an error of it.
+      // A missing dependency is this route's result, not its error.
       const ready = await isReady().catch(error => {
         request.log.warn({ err: error, requestId: request.id }, 'not ready')
         return false

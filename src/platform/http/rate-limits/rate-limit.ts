@@ -12,12 +12,12 @@ import { createCountExchange } from './shared-counts.ts'
 export type RateLimits = Record<Exclude<LimitClass, 'open' | 'unproven' | 'none'>, number>
 
 const windowSeconds = 60
-/** Of the limiter for clients with limits of their own. */
+/** Name of the limiter for clients with limits of their own. */
 const ownName = 'own'
-/** Counted by address, whatever a request shows. */
+/** Limits that are always counted by address. */
 const unowned = new Set<LimitClass>(['open', 'unproven', 'none'])
 
-/** The limit of a client that has one of its own, whatever address it calls from. */
+/** A client's own limit, which is the same at any address. */
 export interface OwnLimit {
   client: string
   /** Requests a minute. */
@@ -32,7 +32,7 @@ declare module 'fastify' {
     limitBy(ownLimitOf: OwnLimitOf): void
   }
   interface FastifyReply {
-    /** Counts the request against a limit beside that of its route, where only its body decides that. Throws RATE_LIMITED. */
+    /** Counts the request against a second limit, which only its body decides. Throws RATE_LIMITED. */
     countAgainst(limit: LimitClass): Promise<void>
   }
 }
@@ -41,7 +41,7 @@ interface RateLimitOptions {
   rateLimits: RateLimits
   clock: Clock
   log: Log
-  /** Where there are other processes; without, this one counts alone. */
+  /** The counts of other processes; without them, this one counts alone. */
   sharedCounts?: SharedCounts | undefined
   /** False for requests that another process has counted. */
   isCounted?: ((request: FastifyRequest) => boolean) | undefined
@@ -50,7 +50,7 @@ interface RateLimitOptions {
 interface Limiter {
   name: string
   memory: RateLimiterMemory
-  /** Reports a request that was let through to other processes. */
+  /** Reports an admitted request to other processes. */
   report(client: string, expiresAt: number): void
 }
 
@@ -64,7 +64,7 @@ export function registerRateLimits(app: App, options: RateLimitOptions): void {
   })
   app.decorateReply('countAgainst', async function countAgainst(this: FastifyReply, limit: LimitClass) {
     const limiter = limiters.get(limit)
-    // A request with a limit of its own has counted against that.
+    // A request with its own limit has counted against that one.
     if (limiter === undefined || ownLimitOf(this.request) !== undefined) return
     const taken = await take(limiter, addressLimit(limiter, this.request), clock)
     if (taken.isExceeded) throw tooMany(limiter, this, taken)
@@ -99,7 +99,7 @@ function registerExchange(
   const apply = ({ key, points, expiresAt }: RequestCount) => {
     const [name, client] = partsOf(key)
     const seconds = (expiresAt - clock.now()) / 1000
-    // No time left would mean for ever.
+    // Zero seconds would mean for ever.
     if (seconds > 0) void memories.get(name)?.set(client, points, seconds)
   }
   const exchange = createCountExchange({ shared, clock, log, apply })
@@ -107,7 +107,7 @@ function registerExchange(
   return exchange
 }
 
-/** Limits are names without a space. */
+/** Returns the key of a count; names of limits have no space. */
 function keyOf(limit: string, client: string): string {
   return `${limit} ${client}`
 }
@@ -118,13 +118,13 @@ function partsOf(key: string): [limit: string, client: string] {
 }
 
 function limitOf(request: FastifyRequest): LimitClass {
-  // Unknown paths count as well, else guessing them would be free.
+  // Unknown paths count as well, because guessing them would be free otherwise.
   return request.routeOptions.config.limit ?? 'general'
 }
 
 /**
- * Whom a request counts against: an IPv4 address, or the /64 network of an IPv6 address, since the lower half names an
- * interface (RFC 4291, section 2.5.1) and its holder could take another one for every request.
+ * Returns the client that a request counts against: an IPv4 address, or the /64 network of an IPv6 address,
+ * whose lower half names an interface (RFC 4291, section 2.5.1): its holder can change it for every request.
  */
 export function clientOf(peer: string): string {
   const address = withoutPort(peer)
@@ -134,7 +134,7 @@ export function clientOf(peer: string): string {
   return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0])}/64`
 }
 
-/** Some proxies write the port as well, which is another one for every connection: `192.0.2.1:49152`, `[2001:db8::1]:49152`. */
+/** Removes a port, which some proxies add by connection: `192.0.2.1:49152`, `[2001:db8::1]:49152`. */
 function withoutPort(address: string): string {
   return /^\[([^\]]*)\](?::\d+)?$/.exec(address)?.[1] ?? address.replace(/^([\d.]+):\d+$/, '$1')
 }
@@ -151,7 +151,7 @@ async function count(limiter: Limiter, limit: OwnLimit, reply: FastifyReply, clo
   if (taken.isExceeded) throw tooMany(limiter, reply, taken)
 }
 
-/** Takes one request of those that the client has left, and reports it to other processes. */
+/** Takes one of the client's remaining requests, and reports it to other processes. */
 async function take({ memory, report }: Limiter, { client, points }: OwnLimit, clock: Clock) {
   const state = await consume(memory, client)
   const isExceeded = state.consumedPoints > points
@@ -168,7 +168,7 @@ async function take({ memory, report }: Limiter, { client, points }: OwnLimit, c
   }
 }
 
-/** What a client can do about some limits. */
+/** Advice to clients about some limits. */
 const advice: Record<string, string> = {
   browser:
     ' One call with a list of `actions` counts once; RATE_LIMIT_BROWSER on the server sets the number.',

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../logging/log.ts'
 
-/** How many requests were let through within one window. */
+/** The number of requests admitted in one window. */
 export interface RequestCount {
   key: string
   points: number
@@ -9,7 +9,7 @@ export interface RequestCount {
   expiresAt: number
 }
 
-/** Where processes exchange how much they have let through. */
+/** The exchange of admitted requests between processes. */
 export interface SharedCounts {
   /** Adds to the counts of all processes, and returns the new ones; a count whose window is over begins again. */
   add(counts: readonly RequestCount[]): Promise<RequestCount[]>
@@ -19,17 +19,17 @@ interface Dependencies {
   shared: SharedCounts
   clock: Clock
   log: Log
-  /** Takes over the count of all processes, including the requests that came here meanwhile. */
+  /** Applies the count of all processes, including the requests that came here meanwhile. */
   apply(count: RequestCount): void
 }
 
 export interface CountExchange {
-  /** One more request was let through. */
+  /** Notes one more admitted request. */
   note(key: string, expiresAt: number): void
   close(): Promise<void>
 }
 
-/** Milliseconds between a request and the exchange that reports it, with all others that came until then. */
+/** Time between a request and the exchange that reports it, with all that came until then (ms). */
 const exchangeAfter = 1_000
 
 /** Exchanges counts with other processes, independently of the requests; without any requests, nothing is exchanged. */

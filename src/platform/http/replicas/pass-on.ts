@@ -8,14 +8,14 @@ import { whenClosed } from '../closing.ts'
 import { signatureHeader } from './signed-requests.ts'
 
 export interface Destination {
-  /** Where the other process listens, without a slash at the end. */
+  /** The address of the other process, without a slash at the end. */
   url: string
   signature: string
 }
 
-/** The other process has not answered. */
+/** Thrown if the other process has not answered. */
 export class NoAnswer extends Error {
-  /** Whether it was reached, so that it may have served the request. */
+  /** True if the process was reached, so that it might have served the request. */
   readonly wasReached: boolean
   constructor(cause: Error, wasReached: boolean) {
     super(cause.message, { cause })
@@ -25,10 +25,10 @@ export class NoAnswer extends Error {
 
 /** Milliseconds. */
 const connectMs = 5000
-/** Milliseconds without a byte after which the system probes whether the other machine still is there: for 10 s at most. */
+/** Silence after which the system probes for up to 10 s if the other machine is alive (ms). */
 const probeAfterMs = 5000
 
-/** Headers about one connection, which go no further, or that are written anew. */
+/** Headers about one connection, which are not passed on, or are written again. */
 const ofConnection = new Set([
   'connection',
   'expect',
@@ -40,8 +40,8 @@ const ofConnection = new Set([
 ])
 
 /**
- * Has another process of the service answer a request, a WebSocket as well: bytes go both ways as they come. Resolves once
- * there is an answer, which is then sent: with the client's connection where that is a WebSocket from now on.
+ * Passes a request, also of a WebSocket, to another process of the service: bytes go both ways as they come.
+ * Resolves once there is a response, which is then sent; a WebSocket's comes with the client's connection.
  * @throws NoAnswer
  */
 export function passOn(
@@ -62,7 +62,7 @@ export function passOn(
     path: `${pathname.replace(/\/$/, '')}${raw.url}`,
     headers: [...onwardHeaders(request), signatureHeader, signature],
     setHost: false,
-    // That of the other process, where it is not the name in the header `Host`.
+    // The name of the other process, if it differs from the header `Host`.
     servername: hostname,
   })
   onward.on('socket', socket => {
@@ -88,11 +88,11 @@ export function passOn(
     reply.hijack()
     joinSockets(raw.socket, socket as Socket, Buffer.concat([headOf(back), head]))
   })
-  // A client that has gone waits for no answer.
+  // A disconnected client waits for no response.
   onward.on('error', error =>
     reply.raw.destroyed ? resolve(undefined) : reject(new NoAnswer(error, wasReached)),
   )
-  // Data that still arrives would otherwise hold up the next request of the connection.
+  // Unread data would block the next request of the connection.
   onward.on('close', () => body.resume())
   whenClosed(reply, () => onward.destroy())
   if (hasBody(raw)) body.pipe(onward)
@@ -100,11 +100,11 @@ export function passOn(
   return promise
 }
 
-/** As they came, pairs in one list. */
+/** Returns the headers in their order, as pairs in one list. */
 function onwardHeaders({ id, ws: isWebSocket, raw }: FastifyRequest): string[] {
   const { rawHeaders } = raw
   const kept = rawHeaders.filter((_, at) => !ofConnection.has(rawHeaders[at - (at % 2)]?.toLowerCase() ?? ''))
-  // Node would announce a body where nothing says that there is none.
+  // Node would announce a body unless a header excludes one.
   const isEmpty = raw.method === 'POST' && !hasBody(raw) && raw.headers['content-length'] === undefined
   return [
     ...kept,
@@ -118,14 +118,14 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return 'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** The lines of an answer, up to its body. */
+/** Returns the lines of a response, up to its body. */
 function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): Buffer {
   const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`]
   for (let at = 0; at < rawHeaders.length; at += 2) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`)
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
 }
 
-/** Each waits where the other is slow, and ends with it. */
+/** Joins two sockets: each waits if the other is slow, and ends with it. */
 function joinSockets(client: Socket, other: Socket, first: Buffer): void {
   client.setNoDelay(true).setKeepAlive(true, probeAfterMs)
   other.setNoDelay(true)

@@ -5,9 +5,9 @@ import type { SecretBox } from '../../encryption/secret-box.ts'
 import { isEqual } from '../requests/inbound-webhook.ts'
 
 interface Dependencies {
-  /** Of the key that all processes of the service have. */
+  /** The box with the key of all processes of the service. */
   secretBox: Pick<SecretBox, 'derive'>
-  /** Of this process. */
+  /** Id of this process. */
   instanceId: string
   clock: Clock
 }
@@ -20,7 +20,7 @@ const validMs = 60_000
 
 export type SignedRequests = ReturnType<typeof createSignedRequests>
 
-/** Signatures between processes of the service: each is good for one method and address, at one process, for a minute. */
+/** Signs requests between the service's processes: for one method, address and process, for a minute. */
 export function createSignedRequests({ secretBox, instanceId, clock }: Dependencies) {
   const key = secretBox.derive(['requests between replicas'])
 
@@ -32,7 +32,7 @@ export function createSignedRequests({ secretBox, instanceId, clock }: Dependenc
   return {
     sign: (request: FastifyRequest, audience: string) => make(request, audience, clock.now() + validMs),
 
-    /** Whether another process has passed the request on to this one. */
+    /** Returns true if another process has passed the request on to this one. */
     isSigned(request: FastifyRequest): boolean {
       const given = request.headers[signatureHeader]
       if (given === undefined) return false

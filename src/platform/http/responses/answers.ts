@@ -1,4 +1,4 @@
 import { Type } from 'typebox'
 
-/** The answer of a call that has nothing to say but that it was done. */
+/** The response of a call that only succeeded. */
 export const successSchema = Type.Object({ success: Type.Boolean() }, { title: 'Success' })

@@ -6,13 +6,13 @@ import { limitWaiting } from './slow-readers.ts'
 
 interface File {
   name: string
-  /** In bytes. */
+  /** Size in bytes. */
   size: number
-  /** `end` is exclusive. */
+  /** Reads a range, whose `end` is exclusive. */
   read(range: { start: number; end: number }): AsyncIterable<Uint8Array>
 }
 
-/** Answers with a file for saving, or with the part of it that the header `Range` names. */
+/** Sends a file for saving, or the part of it that the header `Range` names. */
 export function sendFile(request: FastifyRequest, reply: FastifyReply, { name, size, read }: File): void {
   const wanted = wantedRange(request.headers.range, size)
   const range = wanted ?? { start: 0, end: size }
@@ -33,7 +33,7 @@ export function sendFile(request: FastifyRequest, reply: FastifyReply, { name, s
   reply.send(Readable.from(request.method === 'HEAD' ? [] : read(range), { objectMode: false }))
 }
 
-/** Undefined where the whole is wanted: without a range, and with several or an unreadable one (RFC 9110, 14.2). */
+/** Returns undefined for the whole: without a range, with several or an unreadable one (RFC 9110, 14.2). */
 function wantedRange(header: string | undefined, size: number) {
   const [, from, to] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? []
   if (from === undefined || to === undefined || (from === '' && to === '')) return undefined

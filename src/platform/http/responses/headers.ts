@@ -2,17 +2,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isOfOpenAi } from '../access.ts'
 import type { App } from '../app.ts'
 
-/** Scripts of any origin may call, with these methods and headers; none may send what a browser keeps, such as cookies. */
+/** Scripts of any origin may call with these, but not send data that a browser stores, such as cookies. */
 const allowedMethods = 'GET, POST, PUT, DELETE, OPTIONS'
 const allowedHeaders = 'Content-Type, Authorization'
-/** Headers of an answer that they may read beside its type and length. */
+/** Headers of a response that scripts may read beside its type and length. */
 const exposedHeaders =
   'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'
 
-/** For content that people or programs made: it comes from the origin that people sign in to, and must not act for them. */
+/** Headers for content of people or programs: it has the origin of sign-ins, and must not act for people. */
 export const sandboxed = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' }
 
-/** The value of `Content-Disposition` for a file to be saved under this name (RFC 8187). */
+/** Returns the `Content-Disposition` of a file to save under this name (RFC 8187). */
 export function attachment(name: string): string {
   const escaped = encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,
@@ -21,7 +21,7 @@ export function attachment(name: string): string {
   return `attachment; filename*=UTF-8''${escaped}`
 }
 
-/** Gives every answer its headers, and answers preflights at once: before limits and access, since they carry no token. */
+/** Sets headers of responses, and answers preflights before limits and access: these carry no token. */
 export function registerHeaders(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {
     setHeaders(request, reply)
@@ -37,10 +37,10 @@ export function registerHeaders(app: App): void {
   })
 }
 
-/** Names are in lower case and always in one order, which is the least work for every request. */
+/** Names are in lower case and in one order, which is the least work. */
 function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
-  // Caches know that an answer to `Authorization` is one person's, but not so of a gateway's own header.
+  // Caches know responses to `Authorization` as private, but not those to a gateway's header.
   reply.header('cache-control', 'no-store')
   reply.header('x-content-type-options', 'nosniff')
   reply.header('x-frame-options', 'DENY')

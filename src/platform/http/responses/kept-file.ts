@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 
-/** A file that every client gets as it is. Bytes, since a text would be copied for each slow reader. */
+/** A file that every client gets unchanged. Bytes, because a text would be copied for each slow reader. */
 export interface KeptFile {
   contentType: string
   body: Buffer
-  /** Names this content (RFC 9110, section 8.8.3). */
+  /** Tag of this content (RFC 9110, section 8.8.3). */
   etag: string
 }
 
@@ -13,7 +13,7 @@ export function keepFile(contentType: string, body: Buffer): KeptFile {
   return { contentType, body, etag: `"${hash('sha256', body, 'base64url')}"` }
 }
 
-/** Sends the file, or only that the client has it already. By default, caches may keep it and revalidate before they use it. */
+/** Sends the file, or status 304. By default, caches can store it and revalidate before each use. */
 export function sendKept(
   reply: FastifyReply,
   { contentType, body, etag }: KeptFile,

@@ -8,12 +8,12 @@ import { schemaWriter } from './schema-writer.ts'
 
 type WriteEntry = (entry: unknown) => string
 
-/** Characters of a list that are written at a time. */
+/** Max characters of a list that are written at a time. */
 const large = 64 * 1024
 
 /**
- * Writes the longest list of an answer entry by entry, in turns: at once, a thousand entries of some kilobytes would hold up
- * all other requests. What is sent is the same, its length included.
+ * Writes the longest list of a response entry by entry, in turns: at once, a thousand entries of some
+ * kilobytes would block all other requests. The sent response is the same, including its length.
  */
 export function writeListsInTurns(app: App): void {
   const writers = new WeakMap<TSchema, WriteEntry>()
@@ -37,7 +37,7 @@ export function writeListsInTurns(app: App): void {
   })
 }
 
-/** Of the lists that the schema names. */
+/** Returns the longest list among those that the schema names. */
 function longestList(schema: TSchema | undefined, payload: unknown) {
   if (!Type.IsObject(schema) || typeof payload !== 'object' || payload === null) return undefined
   const values = new Map<string, unknown>(Object.entries(payload))
@@ -51,7 +51,7 @@ function longestList(schema: TSchema | undefined, payload: unknown) {
   )
 }
 
-/** The texts before and after the entries; undefined where they are unknown. */
+/** Returns the texts before and after the entries; undefined if they are unknown. */
 function frameOf(reply: FastifyReply, payload: object, name: string): [string, string] | undefined {
   const text: string | undefined = reply.getSerializationFunction(`${reply.statusCode}`)?.({
     ...payload,

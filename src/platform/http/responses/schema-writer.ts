@@ -2,12 +2,12 @@ import build from 'fast-json-stringify'
 import type { TSchema } from 'typebox'
 import { ofOwnSchemas } from '../../own-schemas.ts'
 
-/** Writes a value as JSON by its schema, which leaves out what that does not know. */
+/** Returns a function that writes a value as JSON by its schema, without fields unknown to that. */
 export function schemaWriter(schema: TSchema): (value: unknown) => string {
   return build(withoutOpenObjects(schema) as TSchema, { ajv: ofOwnSchemas })
 }
 
-/** Objects of any fields are written as any value is: the library leaves out functions, and exact numbers are some. */
+/** Objects of any fields are written like any value: the library omits functions, such as exact numbers. */
 function withoutOpenObjects(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutOpenObjects)
   if (typeof schema !== 'object' || schema === null || schema instanceof RegExp) return schema

@@ -2,15 +2,14 @@ import type { ServerResponse } from 'node:http'
 import type { App } from '../app.ts'
 
 /**
- * How long a client may read nothing of what waits for it, in milliseconds: its connection may be dead, or it may hold
- * memory on purpose. It gets up to twice as long where the connection's buffers took a part of it at first, which Node
- * counts as progress.
+ * Max time in which a client reads nothing (ms): its connection might be dead, or it holds memory on purpose.
+ * It gets up to twice that if the connection's buffers took a part first, which Node counts as progress.
  */
 const timeoutMs = 120_000
-/** Characters or bytes of an answer; what is shorter costs little while it waits, and mostly fits into the connection's buffers. */
+/** Min characters or bytes of a large response; others cost little while they wait, or fit into buffers. */
 const large = 64 * 1024
 
-/** Has a client that reads nothing of a large answer for `timeout` milliseconds count as gone. */
+/** Ends a large response of which the client reads nothing for `timeout` milliseconds. */
 export function leaveSlowReaders(app: App, timeout?: number): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
     const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
@@ -20,10 +19,10 @@ export function leaveSlowReaders(app: App, timeout?: number): void {
   })
 }
 
-/** Ends the answer once nothing of it could be sent for `timeout` milliseconds, be it because there was nothing to send. */
+/** Ends the response once no part was sent for `timeout` milliseconds, even if there was none to send. */
 export function limitWaiting(response: ServerResponse, timeout = timeoutMs): void {
   const leave = () => response.destroy()
   response.setTimeout(timeout, leave)
-  // The connection would keep the limit, but requests that follow on it may be quiet for longer.
+  // The connection would keep the limit, but later requests on it can be quiet for longer.
   response.prependOnceListener('finish', () => response.setTimeout(0, leave))
 }

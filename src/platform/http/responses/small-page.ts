@@ -1,4 +1,4 @@
-/** Pages of a few words, for people whom a link or a sign-in brings here. They load nothing, run nothing, and can't be framed. */
+/** Short pages after a followed link or a sign-in. They load nothing, run nothing, and can't be framed. */
 import { hash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 
@@ -12,14 +12,14 @@ interface SmallPage {
   title: string
   /** HTML. */
   content: string
-  /** Whether it has a form, which is sent to the service itself. */
+  /** True if the page has a form, which is sent to the service itself. */
   hasForm?: boolean
 }
 
-/** Sends it with the status that the reply has. */
+/** Sends the page with the reply's status. */
 export function sendSmallPage(reply: FastifyReply, { title, content, hasForm }: SmallPage): FastifyReply {
   reply.header('content-security-policy', `${policy} ${hasForm ? "'self'" : "'none'"}`)
-  // A form of a page without a referrer is sent as that of a foreign page.
+  // A form of a page without a referrer is sent like a foreign page's.
   if (hasForm) reply.header('referrer-policy', 'same-origin')
   return reply.type('text/html; charset=utf-8').send(`<!doctype html>
 <html lang="en">

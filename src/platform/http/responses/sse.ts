@@ -3,25 +3,25 @@ import type { FastifyReply } from 'fastify'
 import { whenClosed } from '../closing.ts'
 import { limitWaiting } from './slow-readers.ts'
 
-/** How often a comment line keeps an idle stream open through proxies, in milliseconds. */
+/** Interval of comment lines that keep an idle stream open through proxies (ms). */
 export const keepAliveMs = 15_000
 
 /** Characters after which a write takes no further event. */
 const pieceCharacters = 16 * 1024
 
-/** Where the events of one answer go to. */
+/** The events of one response. */
 export interface EventStream {
   /**
-   * Sends a value as one event, by default `event: message` with the value as JSON, and a text without line breaks as a comment;
-   * one that can't be JSON ends the stream.
+   * Sends a value as one event, by default `event: message` with JSON; sends a text without line breaks as a
+   * comment; a value that can't be JSON ends the stream.
    */
   send(event: unknown): void
   end(): void
 }
 
 /**
- * Answers with events, which wait while the client does not read them; a client that reads nothing for `timeout`
- * milliseconds counts as gone.
+ * Responds with events, which wait while the client does not read them; a client that reads nothing for
+ * `timeout` milliseconds counts as disconnected.
  */
 export function openEventStream(
   reply: FastifyReply,
@@ -30,12 +30,12 @@ export function openEventStream(
 ): EventStream {
   const { raw: response, request } = reply
   const queue = createEventQueue(write)
-  // Too late for an error answer: all the client sees is that the connection ends.
+  // It is too late for an error: the client only sees the end of the connection.
   const events = queue.events.once('error', error => {
     request.log.error({ err: error, requestId: request.id }, 'a stream of events failed')
   })
   const keepAlive = setInterval(() => {
-    // A client that has yet to read what was sent needs no sign of life.
+    // A client with unread data needs no sign of life.
     if (!response.writableNeedDrain && !response.writableEnded) response.write(': keep-alive\n\n')
   }, keepAliveMs)
   whenClosed(reply, () => {
@@ -45,16 +45,16 @@ export function openEventStream(
   sendEvents(reply, events, timeout)
   return {
     send(event) {
-      // A connection that has ended has no reader.
+      // A closed connection has no reader.
       if (!response.destroyed) queue.add(event)
     },
     end: queue.end,
   }
 }
 
-/** Answers with the text of server-sent events, each of which is made once the client has read those before it. */
+/** Sends the text of server-sent events; each one is made once the client has read those before it. */
 export function sendEvents(reply: FastifyReply, events: Readable, timeout?: number): void {
-  // A stream that has been quiet for this long has something to send, since comments are sent far more often.
+  // A stream that was quiet for this long has unsent data, because comments are far more frequent.
   limitWaiting(reply.raw, timeout)
   reply.header('Content-Type', 'text/event-stream; charset=utf-8')
   reply.header('Cache-Control', 'no-cache, no-transform')
@@ -69,8 +69,8 @@ function asMessage(event: unknown): string {
 }
 
 /**
- * Events in the order in which they came. Those of one turn of the event loop go out in one write, in pieces that leave back
- * pressure its say; each is written down only when it is taken.
+ * Queues events in order. Those of one turn of the event loop are written together, in pieces that respect
+ * back pressure; each is serialised only when it is taken.
  */
 function createEventQueue(write: (event: unknown) => string) {
   let waiting: unknown[] = []

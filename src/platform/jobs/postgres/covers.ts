@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import type { WakeUpQueue } from './queue.ts'
 
-/** A wake-up ahead of time for transactions of one agent that are under way in this process. */
+/** A wake-up in advance for running transactions of one agent in this process. */
 interface Cover {
   id: string
   underWay: number
-  /** By the monotonic clock, like all times here. */
+  /** Time of the monotonic clock, like all times here. */
   lastUse: number
-  /** From then on it may come too early for a transaction that begins. */
+  /** Time from which it can come too early for a transaction that begins. */
   usableUntil: number
   stored: Promise<void>
 }
 
-/** Milliseconds. How far ahead a cover is due: longer than nearly all transactions take, however late they begin to use it. */
+/** Time ahead at which a cover is due (ms): longer than nearly all transactions, even late ones. */
 const coverAhead = 20_000
 const usableFor = 10_000
-/** A cover stays this long after its last use, for the next transaction. */
+/** Time that a cover stays after its last use, for the next transaction. */
 const keptFor = 2_000
 
 /**
- * Sees to it that each transaction has a wake-up that is there before it commits. Transactions of one agent share it, and
- * it is taken back only when the work of all of them is known to have a wake-up of its own; otherwise it is left to come.
+ * Ensures that each transaction has a wake-up before it commits. Transactions of one agent share it. It is
+ * removed only if the work of all of them certainly has its own wake-up; otherwise it stays.
  */
 export class Covers {
   readonly #queue: WakeUpQueue
@@ -30,7 +30,7 @@ export class Covers {
     this.#queue = queue
   }
 
-  /** Gives what is to be called after the transaction's work has a wake-up of its own, or else never. */
+  /** Returns a function to call after the transaction's work has its own wake-up, or else never. */
   async begin(agentId: string): Promise<() => void> {
     const cover = this.#usable(agentId) ?? this.#store(agentId)
     cover.underWay += 1
@@ -42,7 +42,7 @@ export class Covers {
     }
   }
 
-  /** Takes back covers that are no longer used, in one statement, and forgets those that have come. */
+  /** Removes unused covers in one statement, and forgets past ones. */
   async sweep(unusedFor = keptFor): Promise<void> {
     const now = performance.now()
     const unused: string[] = []

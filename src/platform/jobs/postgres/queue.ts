@@ -10,10 +10,7 @@ export type QueueDatabase = Required<Pick<Db, 'executeSql' | 'listen'>>
 interface Dependencies {
   database: QueueDatabase
   log: Log
-  /**
-   * Called when a wake-up that is due was stored by any process; without a lane when the connection that listens was made
-   * anew.
-   */
+  /** Called when any process has stored a due wake-up; without a lane once a new connection listens. */
   onNews(lane?: string): void
 }
 
@@ -23,19 +20,19 @@ export interface WakeUp {
 }
 
 interface LaterWakeUp extends WakeUp {
-  /** For people who look into the queue: there is work for it only if a process has died. */
+  /** A remark for people who look into the queue: there is work for it only if a process has died. */
   covers?: 'transactions'
 }
 
 /** The wake-ups of a lane of all processes, as jobs of pg-boss. */
 export interface WakeUpQueue {
-  /** A wake-up that is due now; does nothing while the agent has one that is not taken yet. */
+  /** Adds a wake-up that is due now, unless the agent has another one. */
   addDue(agentId: string): Promise<void>
-  /** A wake-up that is due in `wait` milliseconds, by the clock of the server. */
+  /** Adds a wake-up that is due in `wait` milliseconds, by the clock of the server. */
   addLater(wakeUp: LaterWakeUp, wait: number): Promise<void>
-  /** False when another process has taken it already. */
+  /** Returns false if another process has already taken it. */
   move(id: string, wait: number): Promise<boolean>
-  /** No other process takes it until `remove`, or until this process counts as dead. */
+  /** Takes a wake-up until `remove`, or until this process counts as dead. */
   take(): Promise<WakeUp | undefined>
   remove(ids: string[]): Promise<void>
   close(): Promise<void>
@@ -44,10 +41,7 @@ export interface WakeUpQueue {
 export const schema = 'agentstead_wake_ups'
 const day = 86_400
 
-/**
- * A wake-up that was taken and not removed comes back after this time, and no later than one interval of supervision and
- * one of polling afterwards.
- */
+/** Time after which a taken, unremoved wake-up returns, plus one interval each of supervision and polling. */
 const takenForSeconds = 10
 const superviseIntervalSeconds = 5
 
@@ -55,14 +49,14 @@ const queueOptions = {
   notify: true,
   expireInSeconds: takenForSeconds,
   retryDelay: 0,
-  // A wake-up never fails permanently: the largest number that there is room for.
+  // A wake-up never fails permanently: this is the largest possible number.
   retryLimit: 2_147_483_647,
-  // How long it outlives its time while no process runs at all; the longest that there is.
+  // Time that it outlives its due time while no process runs; the longest possible.
   retentionSeconds: 365 * day,
   deleteAfterSeconds: 60,
 }
 
-/** Opens the queue of each lane, made where there is none: any number of processes may do so at the same moment. */
+/** Opens the queue of each lane, or creates it: any number of processes can do so concurrently. */
 export async function openQueue(needs: Dependencies): Promise<ByLane<WakeUpQueue>> {
   for (let attempt = 1; ; attempt += 1) {
     const boss = createBoss(needs)
@@ -71,7 +65,7 @@ export async function openQueue(needs: Dependencies): Promise<ByLane<WakeUpQueue
       await boss.start()
       for (const lane of lanes) {
         await boss.createQueue(lane, { ...queueOptions, policy: 'short' })
-        // Where a former version has made it.
+        // A former version might have created it.
         await boss.updateQueue(lane, queueOptions)
       }
       const open = new Set<string>(lanes)
@@ -87,9 +81,9 @@ export async function openQueue(needs: Dependencies): Promise<ByLane<WakeUpQueue
   }
 }
 
-/** Each attempt that fails so finds what another process has made. */
+/** Max attempts: each one finds parts that another process has created. */
 const maxAttempts = 5
-/** Codes of the error classes for what is there already (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+/** Codes of errors for existing objects (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const duplicateCodes = new Set(['23505', '42P06', '42P07', '42710', '42723'])
 
 function isDuplicate(error: unknown): boolean {
@@ -120,7 +114,7 @@ function queueOf(boss: PgBoss, name: Lane, close: () => Promise<void>): WakeUpQu
       await boss.send(name, { agentId }, { singletonKey: agentId })
     },
     async addLater({ id, ...data }, wait) {
-      // Without a key all that wait would count as one.
+      // Without a key all waiting ones would count as one.
       await boss.send(name, data, { id, singletonKey: id, startAfter: inSeconds(wait) })
     },
     async move(id, wait) {
@@ -138,7 +132,7 @@ function queueOf(boss: PgBoss, name: Lane, close: () => Promise<void>): WakeUpQu
   }
 }
 
-/** The database as pg-boss is given it: what pg-boss hears for its own workers, of which there are none, we hear too. */
+/** Returns the database for pg-boss: notifications for its workers, of which it has none, reach us. */
 function announcing(database: QueueDatabase, onNews: Dependencies['onNews']): QueueDatabase {
   return {
     executeSql: (text, values) => database.executeSql(text, values),
@@ -157,7 +151,7 @@ function announcing(database: QueueDatabase, onNews: Dependencies['onNews']): Qu
   }
 }
 
-/** As text that PostgreSQL reads as an interval. */
+/** Returns an interval as text for PostgreSQL. */
 function inSeconds(wait: number): string {
   return `${Math.max(0, wait) / 1_000} seconds`
 }

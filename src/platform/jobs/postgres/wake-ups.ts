@@ -15,14 +15,14 @@ interface Dependencies {
   log: Log
 }
 
-/** Milliseconds. Jobs that other processes have stored for later are found by polling. */
+/** Interval of polling for jobs that other processes have stored for later (ms). */
 const pollInterval = 3_000
-/** A wake-up that turns out to be early by less is left as it is. */
+/** Min time by which a wake-up that comes too early is moved (ms). */
 const worthMoving = 60_000
 
 /**
- * Opens the wake-ups that any number of processes share. They cost this process one connection, besides those of the
- * platform, and of the latter no more than one for each call.
+ * Opens the wake-ups that any number of processes share. They cost this process one connection, and at most
+ * one of the platform's for each call.
  */
 export async function createWakeUps({ database, clock, log }: Dependencies): Promise<ByLane<WakeUps>> {
   let onNews = (_lane?: string) => {}
@@ -34,26 +34,26 @@ export async function createWakeUps({ database, clock, log }: Dependencies): Pro
   return wakeUps
 }
 
-/** The one wake-up for a later time that this process keeps for an agent. */
+/** This process's only wake-up for an agent at a later time. */
 interface Ahead {
   id: string
   dueAt: number
-  /** When the server has it due, by the monotonic clock: the other one may be set back. */
+  /** Due time at the server, by the monotonic clock: the other one can be set back. */
   ringAt: number
   stored: Promise<void>
 }
 
 interface Taken extends WakeUp {
-  /** Another wake-up came since. */
+  /** True if another wake-up came meanwhile. */
   isPulled: boolean
 }
 
 /**
- * Each process keeps at most one wake-up for later for an agent, beside the one that covers its transactions; for the
- * present there is one for all processes. A wish for later than what is kept needs no wake-up of its own, since each look
- * finds out anew when to look again.
+ * Each process keeps at most one later wake-up for an agent, beside the one that covers its transactions; for
+ * the present there is one for all processes. A later request than the kept one needs no wake-up, because
+ * each look finds the time of the next look.
  *
- * The server gets pauses, never times, so that the clocks of processes and server may differ.
+ * The server gets pauses, never times, so that the clocks of processes and server can differ.
  */
 class SharedWakeUps implements WakeUps {
   readonly #queue: WakeUpQueue
@@ -77,7 +77,7 @@ class SharedWakeUps implements WakeUps {
     const end = await this.#covers.begin(agentId)
     return {
       settle: async dueAt => {
-        // Whether a transaction that has failed was committed all the same is not always known: its wake-up stays.
+        // A failed transaction might be committed all the same: its wake-up stays.
         if (dueAt === undefined) return
         await this.pull(agentId, dueAt)
         end()
@@ -113,7 +113,7 @@ class SharedWakeUps implements WakeUps {
       } else if (dueAt > ahead.dueAt + worthMoving) await this.#keep(agentId, dueAt)
     }
     if (dueAt !== undefined) await this.#store(agentId, dueAt)
-    // Last, so that the agent has a wake-up whenever this process dies.
+    // This comes last, so that the agent has a wake-up whenever this process dies.
     await this.#queue.remove(done)
   }
 
@@ -132,7 +132,7 @@ class SharedWakeUps implements WakeUps {
     await this.#queue.close()
   }
 
-  /** An agent has something due. */
+  /** Reports that an agent has due work. */
   ring(): void {
     this.#onDue?.()
   }
@@ -169,7 +169,7 @@ class SharedWakeUps implements WakeUps {
       ahead.id = randomUUID()
       await this.#queue.addLater({ id: ahead.id, agentId }, wait)
     }
-    // Timers may be early by a millisecond.
+    // Timers can be early by a millisecond.
     ahead.ringAt = performance.now() + Math.max(0, wait) + 1
     this.#arm(ahead.ringAt)
   }

@@ -14,9 +14,9 @@ interface Dependencies {
   clock: Clock
 }
 
-/** How far ahead an announced wake-up is due: longer than nearly all transactions take. */
+/** Time ahead at which an announced wake-up is due (ms): longer than nearly all transactions take. */
 const announcedAhead = 5_000
-/** The wall clock may be set, and the machine may sleep: no timer waits longer than this. */
+/** Max wait of a timer (ms): the wall clock can be set, and the machine can sleep. */
 const maxWait = 60_000
 
 export function createWakeUps(needs: Dependencies): ByLane<WakeUps> {
@@ -45,16 +45,16 @@ const deleteWakeUp = prepareQuery((db: Database, value: ValueOf<'agentId' | 'lan
 )
 
 /**
- * Wake-ups of one lane as rows of the platform database, and one timer for the earliest. A row holds only the earliest of all requests,
- * so this process remembers the rest: a look must neither delete the row of an agent whose transaction is still under way,
- * nor overwrite a wake-up that came while it looked.
+ * Wake-ups of one lane as rows of the platform database, and one timer for the earliest. A row holds only the
+ * earliest of all requests, so this process remembers the rest: a look must neither delete the row of an
+ * agent with a running transaction, nor overwrite a wake-up that came meanwhile.
  */
 class EmbeddedWakeUps implements WakeUps {
   readonly #lane: Lane
   readonly #needs: Dependencies
-  /** Number of announced transactions under way, by agent. */
+  /** Number of announced running transactions, by agent. */
   readonly #underWay = new Map<string, number>()
-  /** Agents pulled since they were last taken. */
+  /** Agents pulled after they were last taken. */
   readonly #pulled = new Set<string>()
   #lastWrite: Promise<unknown> = Promise.resolve()
   #onDue: (() => void) | undefined
@@ -139,14 +139,14 @@ class EmbeddedWakeUps implements WakeUps {
     else this.#underWay.set(agentId, count)
   }
 
-  /** Runs one statement after the other in the order of the calls, which concurrent queries need not keep. */
+  /** Runs statements in the order of the calls, which concurrent queries need not keep. */
   #inOrder<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#lastWrite.then(work)
     this.#lastWrite = result.catch(() => {})
     return result
   }
 
-  /** @param always even if the agent is due earlier. */
+  /** @param always writes even if the agent is due earlier. */
   async #write(agentId: string, dueAt: number, always = false): Promise<void> {
     const values = { agentId, lane: this.#lane, dueAt: toText(dueAt), always: Number(always) }
     await putWakeUp(this.#needs.db, values)
