@@ -11,6 +11,6 @@ export interface Environment {
   log: Log
   createWorkerPool: CreateWorkerPool
   startLag?: () => LagMeasurement
-  /** Where the built web console is. */
+  /** The folder of the built web console. */
   consoleFolder?: string
 }

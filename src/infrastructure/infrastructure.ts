@@ -35,16 +35,16 @@ import manifest from '../../package.json' with { type: 'json' }
 import type { Environment } from './environment.ts'
 import { openStorage } from './open-storage.ts'
 
-/** Threads for searches stay ready between questions, so that the first words of an answer need not wait for them. */
+/** Threads for searches stay ready between turns, so that the first words of an answer need not wait. */
 const searchThreadIdleMs = 10 * 60_000
 
-/** A model takes long to load, and its dictionary much memory. */
+/** Limits for a model, which takes long to load, and whose dictionary takes much memory. */
 const forModels = { memoryLimitMb: 2048, idleTimeoutMs: 60 * 60_000 }
 
 export type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>
 
 /**
- * Storage, jobs, workers, models and outbound requests: what every feature stands on. Throws AppError if the data can't be opened.
+ * Opens the base of all features: storage, jobs, workers, models and outbound. Throws AppError if it can't.
  */
 export async function openInfrastructure(configuration: Configuration, environment: Environment) {
   const { clock, log } = environment
@@ -80,26 +80,26 @@ export async function openInfrastructure(configuration: Configuration, environme
     return {
       ...environment,
       configuration,
-      /** Of this program, as other services see it. */
+      /** Version of this program for other services. */
       version: manifest.version,
       models,
       metrics: createMetrics(),
-      /** Whether no other process uses the same data. */
+      /** True if no other process uses the same data. */
       isExclusive: engine.isExclusive,
       disk,
       platform,
       secretBox,
       agentSecrets: createAgentSecrets(platform, secretBox),
       instanceId,
-      /** What clients that follow an agent learn. */
+      /** The changes for clients that follow an agent. */
       changes,
       agentDatabases,
       ...jobs,
-      /** Undefined if this is the only process. */
+      /** Shared counts; undefined if this is the only process. */
       sharedCounts: engine.isExclusive ? undefined : createSharedCounts(platform, clock),
       outbound,
       ...workers,
-      /** To be called after requests and jobs have ended. */
+      /** Call it after requests and jobs have ended. */
       async close(): Promise<void> {
         const { attempt, finish } = createEnding(log)
         await Promise.all([attempt(outbound.close), attempt(closeWorkers)])
@@ -126,7 +126,7 @@ interface JobDependencies {
   disk: Disk
 }
 
-/** Durable jobs, and events within the process; what handles them is filled in by the features before the runner starts. */
+/** Creates durable jobs and the process's events; features add their handlers before the runner starts. */
 function createJobs({ configuration, environment, ...needs }: JobDependencies) {
   const { clock, ids, log } = environment
   const events = createEventBus<Record<string, unknown>>()
@@ -140,7 +140,7 @@ function createJobs({ configuration, environment, ...needs }: JobDependencies) {
   return { events, handlers, runner, transact, ensureJobs, wakeUps: needs.wakeUps }
 }
 
-/** The operator's own embedding model, if one is configured; loaded on first use. */
+/** Returns the operator's own embedding model, if one is configured; loaded on first use. */
 function localEmbeddings(
   { embeddingProvider, embeddingModel: folder }: Configuration['models'],
   workers: WorkerPool,
@@ -149,7 +149,7 @@ function localEmbeddings(
   return createLocalEmbeddings({ workers, folder })
 }
 
-/** The box that the data's credentials are in. Throws AppError if the key is missing, or not the right one. */
+/** Opens the box of the data's credentials. Throws AppError if the key is missing, or not the right one. */
 async function openSecretBox(platform: Kysely<PlatformTables>, source: Omit<KeySource, 'isNewData'>) {
   await finishRotation(platform, source.path, source.log)
   const isNewData = (await readKeyCheck(platform)) === undefined
@@ -158,7 +158,7 @@ async function openSecretBox(platform: Kysely<PlatformTables>, source: Omit<KeyS
   return secretBox
 }
 
-/** Work outside the main thread: threads for documents and searches, and sandboxes for others' JavaScript and SQL. */
+/** Creates threads for documents and searches, and sandboxes for others' JavaScript and SQL. */
 function createWorkers({ log, createWorkerPool }: Environment, outbound: Outbound, sqlRunner: SqlRunner) {
   const documentWorkers = createWorkerPool({ log, isBackground: true })
   const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })

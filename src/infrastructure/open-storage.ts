@@ -2,7 +2,7 @@ import type { ChangeFeed } from '#platform/change-feed.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { Storage, StorageConfiguration } from './storage.ts'
 
-/** PostgreSQL if its URL is configured, else SQLite files in the data directory. The other engine is not even loaded. */
+/** Opens PostgreSQL if its URL is configured, else SQLite files in the data directory; loads only that. */
 export async function openStorage(
   configuration: StorageConfiguration,
   log: Log,

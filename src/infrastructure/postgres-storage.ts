@@ -15,7 +15,7 @@ type PostgresConfiguration = StorageConfiguration & {
   database: NonNullable<StorageConfiguration['database']>
 }
 
-/** A database that any number of processes share; the data directory holds at most a generated key. */
+/** Opens a database that any number of processes share; the data directory holds at most a generated key. */
 export async function openPostgresStorage(
   { dataDirectory, database, fileBucket, acceptsLoss }: PostgresConfiguration,
   log: Log,
@@ -43,7 +43,7 @@ export async function openPostgresStorage(
     encryptionKeyFile: join(folder, 'encryption.key'),
     async prepare(platform) {
       share = await connectToShare(database.url)
-      // A transfer may have begun and failed before the data was shared.
+      // A transfer might have begun and failed before the data was shared.
       await requireCompleteTransfer(platform)
       const shortage = await shortageOfLocks(platform)
       if (shortage !== undefined) log.warn(shortage)
@@ -63,14 +63,14 @@ export async function openPostgresStorage(
     },
     createSqlRunner: secretBox =>
       createSqlRunner({ passwordOf: role => secretBox.derive(['sql role', role]), log }),
-    // The holder of a lease may be alive; leases expire by themselves.
+    // The holder of a lease might be alive; leases expire by themselves.
     onOpen: () => [],
   }
 }
 
 const changesChannel = 'agentstead_changes'
 
-/** Between all processes on the database, by its notifications, until it is closed. */
+/** Sends changes to all processes on the database, by its notifications, until it is closed. */
 async function carryChanges(
   changes: ChangeFeed,
   { executeSql, listen }: ReturnType<typeof createEngine>['direct'],

@@ -11,7 +11,7 @@ import { checkFiles } from '#storage/sqlite/lost-files.ts'
 import { createLeaseVoiding } from '#storage/sqlite/void-leases.ts'
 import type { Storage, StorageConfiguration } from './storage.ts'
 
-/** The files of a data directory that only this process uses. */
+/** Opens the files of a data directory that only this process uses. */
 export async function openSqliteStorage(
   { dataDirectory, fileBucket, acceptsLoss, sqliteSynchronous }: StorageConfiguration,
   log: Log,

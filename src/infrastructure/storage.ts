@@ -14,7 +14,7 @@ export interface Storage {
   engine: StorageEngine
   /** File of the encryption key that is generated if none is configured. */
   encryptionKeyFile: string
-  /** To be called once, when the platform database is open. */
+  /** Call it once, when the platform database is open. */
   prepare(platform: Kysely<PlatformTables>): Promise<void>
   createWakeUps(platform: Kysely<PlatformTables>, clock: Clock): Promise<ByLane<WakeUps>>
   /** Runs the SQL of agents. */

@@ -1,7 +1,7 @@
 import { bounds } from './limits.ts'
 import type { ConsoleLine } from './outcome.ts'
 
-/** Passes on what code writes to its console, up to a limit of lines and characters; then a last line says so. */
+/** Passes on the console lines of code, up to a limit of lines and characters, which a last line reports. */
 export function createConsoleOutput(send: (line: ConsoleLine) => void) {
   let lines = 0
   let characters = 0

@@ -1,9 +1,9 @@
 import type { ConsoleLine, FailedEnding } from './outcome.ts'
 
-/** Number of console lines in an error: the last ones say most. */
+/** Number of console lines in an error, which are the last ones. */
 const shownLines = 20
 
-/** Why a run gave no value, with the last lines of its console. */
+/** Returns the reason why a run gave no value, with the last lines of its console. */
 export function describeFailure({ message, console }: FailedEnding & { console: ConsoleLine[] }): string {
   const lines = console.slice(-shownLines).map(describeLine)
   return lines.length === 0 ? message : `${message} It wrote to its console: ${lines.join('\n')}`

@@ -1,6 +1,6 @@
 /**
- * Engines that are used again. An engine is prepared once in its thread; every run begins from the image of its memory, and
- * leaves zeros. So no run finds anything of an earlier one, not even in memory that is free.
+ * Reuses engines. An engine is prepared once in its thread; every run begins from the image of its memory,
+ * and leaves zeros. So no run finds data of an earlier one, not even in free memory.
  */
 import type { QuickJSHandle } from 'quickjs-emscripten-core'
 import type { Inside } from './inside.ts'
@@ -11,20 +11,20 @@ import { createVirtualMachine } from './virtual-machine.ts'
 
 /** The run that an engine works for. */
 export interface Connection {
-  /** Is called with a name and JSON, and must not throw; returns JSON. */
+  /** Called with a name and JSON; must not throw; returns JSON. */
   host(name: string, json: string): string
   isInterrupted(): boolean
 }
 
 export interface Engine extends Inside {
-  /** Runs some pending promise jobs; false if there are none. */
+  /** Runs some pending promise jobs; returns false if there are none. */
   runJobs(): boolean
-  /** Whether so much memory is in use that an unexplained failure must be due to the lack of it. */
+  /** Returns true if so much memory is in use that an unexplained failure must be due to its lack. */
   isFull(): boolean
   isPending(promise: QuickJSHandle): boolean
   /**
-   * Ends its use by this run. It serves another one only if it is sound: no exception left it, and none of its limits was met.
-   * To be called while no code runs in it.
+   * Ends the run's use of the engine, while no code runs in it. It serves another run only if it is sound: no
+   * exception left it, and none of its limits was met.
    */
   release(isSound: boolean): void
 }
@@ -35,14 +35,14 @@ interface IdleEngine {
 
 interface Prepared {
   image: MemoryImage
-  /** Of the state of `Math.random`; undefined if it is not known, and then no engine is used again. */
+  /** Address of the state of `Math.random`; undefined if unknown, and then no engine is reused. */
   seedAddress: number | undefined
 }
 
-/** Of this thread, which has one run at a time. Its memory holds zeros. */
+/** The idle engine of this thread, which has one run at a time. Its memory holds zeros. */
 let idle: IdleEngine | undefined
 
-/** Of the first engine of this thread. The same steps leave the same memory in each, but for the seed. */
+/** The first engine's image in this thread. The same steps leave the same memory, except for the seed. */
 let prepared: Prepared | undefined
 
 export async function takeEngine(connection: Connection): Promise<Engine> {
@@ -78,7 +78,7 @@ async function prepareEngine(): Promise<IdleEngine> {
 
   function release(isSound: boolean): void {
     connection = undefined
-    // Memory that grew is another buffer. It could not shrink.
+    // Memory that grew is another buffer, and could not shrink.
     const hasGrown = machine.memory().buffer !== memory.buffer
     if (!isSound || hasGrown || seedAddress === undefined) return
     clear(memory)
@@ -88,7 +88,7 @@ async function prepareEngine(): Promise<IdleEngine> {
   return self
 }
 
-/** The seed is the time in microseconds at which the engine's context was made. */
+/** Finds the seed, which is the time in microseconds at which the engine's context was made. */
 function describePrepared(memory: Uint8Array, begun: number): Prepared {
   const image = takeImage(memory)
   const addresses = image.find(begun * 1000, Date.now() * 1000)

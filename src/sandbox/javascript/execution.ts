@@ -16,7 +16,7 @@ interface ExecutionTask extends Omit<RunTask, 'port'> {
 }
 
 export interface Execution {
-  /** Runs the code until it ends in one way or another. */
+  /** Runs the code until its end, of any kind. */
   run(): Promise<Ending>
   /** Answers the request with this id. */
   answer(id: number, answer: Answer<SandboxAnswer>): void
@@ -51,7 +51,7 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
     resolve(exceeded === undefined ? how : { outcome: 'timed-out', message: exceeded })
   }
 
-  /** Lets the code run until it waits. An engine that has thrown into its host may be broken, and is not entered again. */
+  /** Runs the code until it waits, unless its engine has thrown into its host: it might be broken. */
   function enter(step: () => void): void {
     if (isOver) return
     try {
@@ -64,7 +64,7 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
     }
   }
 
-  /** The ending of a run that nothing can continue. */
+  /** Returns the ending of a run that nothing can continue. */
   function stuck(): Ending {
     if (promise === undefined || !engine.isPending(promise))
       return engine.isFull() ? outOfMemory() : threw('The code failed before it could say why.')
@@ -104,7 +104,7 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
   }
 }
 
-/** Whether no limit of the engine ended the run. */
+/** Returns true if no limit of the engine ended the run. */
 function leavesSound(how: Ending): boolean {
   if (how.outcome === 'threw') return !how.message.startsWith('InternalError')
   return how.outcome === 'returned' || how.outcome === 'never-settled'

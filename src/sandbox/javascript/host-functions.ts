@@ -1,4 +1,4 @@
-/** Functions that the language itself lacks, for sandboxed code: from JSON to JSON, without knowledge of a run. */
+/** Functions missing in the language, for sandboxed code: from JSON to JSON, without knowledge of a run. */
 import { bounds } from './limits.ts'
 import type { JsonValue } from './outcome.ts'
 

@@ -1,7 +1,4 @@
-/**
- * The requests of the engine: a name and JSON (a list of values, or one string) in, JSON out. Nothing that comes in is
- * trusted.
- */
+/** The requests of the engine: a name and JSON (a list of values, or one string) in, JSON out. It trusts no input. */
 
 import { isDeeperThan } from '#platform/json-depth.ts'
 import { hasMoreValuesThan } from '#platform/json-values.ts'
@@ -19,7 +16,7 @@ interface HostOptions {
   pending: Pending
   write(line: ConsoleLine): void
   end(how: Ending): void
-  /** Whether the engine's memory is nearly used up. */
+  /** Returns true if the engine's memory is nearly used up. */
   isFull(): boolean
 }
 
@@ -96,7 +93,7 @@ function returned(json: string, { resultCharacters }: RunLimits): Ending {
   }
 }
 
-/** When out of memory, the engine throws an ordinary error, or null if there is no room even for that. */
+/** Recognises a lack of memory: the engine throws an ordinary error, or null if it has no room for one. */
 function isAboutMemory(message: string, isFull: boolean): boolean {
   return message.startsWith('InternalError: out of memory') || (isFull && message === 'The code threw null')
 }

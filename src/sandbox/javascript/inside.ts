@@ -10,17 +10,17 @@ const [core, ...extensions] = ['core', 'url', 'fetch', 'text', 'intl'].map(name 
 const codeFile = 'code'
 
 /**
- * Nothing that closes the function early fits both: behind the first may only come a statement, behind the second only a comma
- * or the end of the object. So the code does not run before it is called.
+ * No text that closes the function early fits both: the first is followed only by statements, the second only
+ * by a comma or the end of the object. So the code does not run before it is called.
  */
 const openings = ['async function code(args) {', '({ async code(args) {'] as const
 
 export interface Inside {
-  /** The code compiled to a function; an error's description if it cannot be parsed. */
+  /** Compiles the code to a function; returns an error's description if it cannot be parsed. */
   compile(code: string): { compiled: QuickJSHandle } | { problem: string }
-  /** Calls the compiled code; the promise only says whether that has ended. */
+  /** Calls the compiled code; the promise only reports its end. */
   start(compiled: QuickJSHandle, argumentJson: string): QuickJSHandle
-  /** Delivers what the code is waiting for, as the JSON of an answer. */
+  /** Delivers an awaited answer to the code, as JSON. */
   wake(id: number, answerJson: string): void
 }
 
@@ -33,7 +33,7 @@ export function prepareInside(context: QuickJSContext, host: (name: string, json
   for (const extension of extensions) call(installerIn(extension), parts)
 
   function installerIn(source = ''): QuickJSHandle {
-    // Not run as a module: the code could then import it by its name in stack traces.
+    // The code is no module: it could then import it by its name in stack traces.
     const script = `(() => {'use strict';${source.replace(/^export /m, '')}\nreturn install })()`
     return context.unwrapResult(context.evalCode(script, 'inside'))
   }

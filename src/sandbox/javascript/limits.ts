@@ -2,14 +2,14 @@
 export interface RunLimits {
   /** Processor time of the run's thread. */
   cpuMs: number
-  /** From the start of the run (not from its queueing) to its end, including waiting for answers. */
+  /** Time from the start of the run (not from its queueing) to its end, including waiting for answers. */
   wallMs: number
   /** Length of the returned value as JSON, in characters. */
   resultCharacters: number
   /** Requests in total; those beyond `parallelRequests` wait for their turn. */
   requests: number
   parallelRequests: number
-  /** Body of one answer, in bytes. */
+  /** Bytes of the body of one answer. */
   answerBytes: number
 }
 
@@ -26,19 +26,19 @@ export const defaultLimits: Readonly<RunLimits> = {
 export const bounds = {
   codeCharacters: 1_000_000,
   argumentCharacters: 5_000_000,
-  /** For arguments and results; code that reads them later may be recursive. */
+  /** Levels of arguments and results; code that reads them later can be recursive. */
   depth: 200,
-  /** For results, including names and lists: they are read in one go by a thread that others wait for. */
+  /** Values of a result, including names and lists: a thread that others wait for reads them at once. */
   resultValues: 50_000,
   consoleLines: 200,
   consoleCharacters: 20_000,
   messageCharacters: 2000,
   timers: 1000,
-  /** For a text that the host parses or converts for the code, such as an address. */
+  /** Characters of a text that the host parses or converts for the code, such as an address. */
   hostCallCharacters: 2_000_000,
-  /** For a text that is compared or written for a locale, and for lists of such texts and of options. */
+  /** Characters of a text for a locale, and numbers of such texts and of options. */
   localizedCharacters: 100_000,
   localizedValues: 1_000,
-  /** That a thread keeps. */
+  /** Formatters that a thread keeps. */
   formatters: 30,
 } as const

@@ -1,4 +1,4 @@
-/** The part of `Intl` that sandboxed code has; the code's side is `inside/intl.js`. Errors are those of the host. */
+/** The part of `Intl` in sandboxed code; its side is `inside/intl.js`. Errors are those of the host. */
 import type { HostFunction } from './host-functions.ts'
 import { bounds } from './limits.ts'
 import type { JsonValue } from './outcome.ts'
@@ -6,10 +6,10 @@ import type { JsonValue } from './outcome.ts'
 type Method = (...values: unknown[]) => JsonValue
 type Service = new (locales: unknown, options: unknown) => object
 
-/** Wherever the server runs. */
+/** The default locale on all servers. */
 const defaultLocale = 'en-US'
 
-/** How the values of each service are read. */
+/** Functions that read the values of each service. */
 const services: Record<string, (value: unknown, index: number) => unknown> = {
   DateTimeFormat: Number,
   NumberFormat: numeric,
@@ -31,7 +31,7 @@ const methods: readonly unknown[] = [
 const textMethods = ['toLocaleUpperCase', 'toLocaleLowerCase'] as const
 const dateMethods = ['toLocaleString', 'toLocaleDateString', 'toLocaleTimeString'] as const
 
-/** By their kind, locales and options. They are costly to make, and each takes memory. */
+/** Formatters by kind, locales and options. They are costly to make, and each takes memory. */
 const formatters = new Map<string, Record<string, Method>>()
 
 export const localize: HostFunction = (kind, givenLocales, givenOptions, method, ...values) => {
@@ -98,7 +98,7 @@ function limited(value: unknown): string {
   return text
 }
 
-/** Exact where it is written in decimal. Larger exponents could stand for more digits than memory holds. */
+/** Reads a number, exactly if it is decimal. Larger exponents could mean more digits than memory holds. */
 function numeric(value: unknown): unknown {
   if (typeof value !== 'string') return Number(value)
   const text = limited(value).trim()

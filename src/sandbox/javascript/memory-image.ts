@@ -2,9 +2,9 @@ const pageBytes = 16 * 1024
 const zeros = Buffer.alloc(pageBytes)
 
 export interface MemoryImage {
-  /** Writes it into a memory of zeros. */
+  /** Writes the image into a memory of zeros. */
   restore(memory: Uint8Array): void
-  /** The addresses of the aligned integers of 64 bits from `least` to `most`, which are below 2 ** 53. */
+  /** Returns the addresses of aligned integers of 64 bits from `least` to `most`, which are below 2 ** 53. */
   find(least: number, most: number): number[]
 }
 
@@ -29,7 +29,7 @@ export function takeImage(memory: Uint8Array): MemoryImage {
   }
 }
 
-/** Leaves zeros everywhere. Pages that hold nothing else are only read: the system has not even given memory to most of them. */
+/** Leaves zeros everywhere. Only reads zero pages: the system has not even given memory to most of them. */
 export function clear(memory: Uint8Array): void {
   for (const [, page] of usedPages(memory)) page.fill(0)
 }

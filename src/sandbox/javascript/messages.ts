@@ -10,7 +10,7 @@ export interface RunTask {
   argumentJson: string
   limits: RunLimits
   pulse: Pulse
-  /** The code is compiled and not run. */
+  /** True if the code is compiled and not run. */
   onlyCompiles: boolean
 }
 
@@ -26,11 +26,11 @@ export interface SandboxAnswer {
   url: string
   headers: [name: string, value: string][]
   text: string
-  /** Where it differs from the text: with texts in the place of numbers that the code can't hold. */
+  /** JSON if it differs from the text: with texts instead of numbers that the code can't hold. */
   json?: string
 }
 
-/** A success, or the sentence that says why there is none. */
+/** A success, or a sentence with the reason of a failure. */
 export type Answer<Value> = [ok: true, value: Value] | [ok: false, message: string]
 
 export type ToMain =

@@ -8,14 +8,14 @@ export interface ConsoleLine {
 }
 
 /**
- * Why there is no value:
- * `threw` an error of the code, a syntax error, or a value that is not JSON; `timed-out` too much processor time, or
- * too much time in total; `out-of-memory`; `never-settled` it awaits something that can never happen; `refused` code or
- * argument are not acceptable; `busy` no thread became free in time.
+ * The reason why there is no value:
+ * `threw` an error of the code, a syntax error, or a value that is not JSON; `timed-out` too much processor
+ * time, or too much time in total; `out-of-memory`; `never-settled` it awaits an impossible event; `refused`
+ * code or argument are not acceptable; `busy` no thread became free in time.
  */
 export type Failure = 'threw' | 'timed-out' | 'out-of-memory' | 'never-settled' | 'refused' | 'busy'
 
-/** How a run ended, as reported by its thread: the value is still JSON text. */
+/** The ending of a run in its thread: the value is still JSON text. */
 export type Ending = { outcome: 'returned'; json: string } | FailedEnding
 
 export interface FailedEnding {

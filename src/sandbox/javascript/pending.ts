@@ -4,13 +4,13 @@ import type { Answer, RunTask, SandboxAnswer, SandboxRequest, ToMain } from './m
 
 interface PendingOptions extends Pick<RunTask, 'limits'> {
   send(message: ToMain): void
-  /** Called when one has ended, with the JSON of its answer. */
+  /** Called when a timer or request has ended, with the JSON of its answer. */
   wake(id: number, answerJson: string): void
 }
 
 export type Pending = ReturnType<typeof createPending>
 
-/** The timers of this thread that the code waits for, and its requests, sent by the main thread. */
+/** Creates the timers of this thread that the code waits for, and its requests, sent by the main thread. */
 export function createPending({ limits, send, wake }: PendingOptions) {
   const timers = new Map<number, NodeJS.Timeout>()
   const requests = new Set<number>()
@@ -18,8 +18,8 @@ export function createPending({ limits, send, wake }: PendingOptions) {
   let isOver = false
 
   /**
-   * The code can make two of its numbers equal, and further jobs may run after the one in which it ended: whichever they
-   * start would not be counted, and would keep the engine alive after the run.
+   * The code can make two of its numbers equal, and further jobs can run after the one in which it ended:
+   * those that they start would not be counted, and would keep the engine alive after the run.
    */
   function requireNew(id: number): void {
     if (isOver) throw new TypeError('The run has ended.')
@@ -38,7 +38,7 @@ export function createPending({ limits, send, wake }: PendingOptions) {
       timers.set(id, setTimeout(ring, Math.max(0, Math.min(delay, limits.wallMs * 2))))
     },
 
-    /** Whether that timer existed. */
+    /** Returns true if that timer existed. */
     stopTimer(id: number): boolean {
       clearTimeout(timers.get(id))
       return timers.delete(id)
@@ -66,7 +66,7 @@ export function createPending({ limits, send, wake }: PendingOptions) {
       return timers.size + requests.size === 0
     },
 
-    /** The run's signal: nothing starts after it is aborted. */
+    /** Ends all timers and requests: none starts afterwards. */
     end(): void {
       isOver = true
       for (const timer of timers.values()) clearTimeout(timer)

@@ -1,7 +1,7 @@
 /** The sign of life of a run: a counter in shared memory that its thread changes whenever it could interrupt the code. */
 export type Pulse = Int32Array<SharedArrayBuffer>
 
-/** While the code waits, between two beats; in milliseconds. */
+/** Interval of beats while the code waits (ms). */
 export const beatMs = 500
 
 const checkMs = 250
@@ -14,7 +14,7 @@ export function beat(pulse: Pulse): void {
   Atomics.add(pulse, 0, 1)
 }
 
-/** Its signal aborts once there has been no beat for so long, counted from the first one. To be stopped after the run. */
+/** Aborts its signal after `silenceMs` without a beat, counted from the first one. Stop it after the run. */
 export function watchPulse(pulse: Pulse, silenceMs: number): { signal: AbortSignal; stop(): void } {
   const silent = new AbortController()
   let last = 0

@@ -10,7 +10,7 @@ export async function runCode({ port, ...task }: RunTask): Promise<Ending> {
   try {
     return await execution.run()
   } finally {
-    // A pool thread goes to sleep as soon as it has answered, and a port that is still open by then keeps the engine alive.
+    // A pool thread sleeps as soon as it has answered, and an open port would keep the engine alive.
     port.close()
     await once(port, 'close')
   }

@@ -18,28 +18,25 @@ import { cpuExceeded, wallExceeded } from './time-budget.ts'
 export interface SandboxRun {
   /** Body of an async function of `args`. */
   code: string
-  /** A JSON value: what the code finds in `args`. */
+  /** The JSON value of `args`. */
   argument?: unknown
-  /** In its place, where it is JSON already. */
+  /** The argument if it is JSON already. */
   argumentJson?: string
   /** The owner of the run, such as the agent's id. Owners take turns, so that none can occupy all threads. */
   owner: string
   /** Aborting ends the run at any point. */
   signal?: AbortSignal
   limits?: Partial<RunLimits>
-  /** How long it waits for a thread before it ends as `busy`, in milliseconds; that of the sandbox unless given. */
+  /** Max wait for a thread, before it ends as `busy` (ms); defaults to that of the sandbox. */
   maxWaitMs?: number
   /** Only looks for syntax errors; the value is then null. */
   onlyCompiles?: boolean
 }
 
 export interface Sandbox {
-  /**
-   * Resolves however the code ends, with what it has written to its console. Rejects with the reason of the caller's
-   * signal, or SHUTTING_DOWN.
-   */
+  /** Resolves at any end of the code. Rejects with the reason of the caller's signal, or SHUTTING_DOWN. */
   run(run: SandboxRun): Promise<RunResult>
-  /** The syntax error of code, with its line and column; undefined if there is none. Throws OVERLOADED if no thread is free. */
+  /** Returns the code's syntax error, with line and column; undefined without. Throws OVERLOADED if busy. */
   check(code: string, owner: string): Promise<string | undefined>
   /** Ends all runs and threads. */
   close(): Promise<void>
@@ -49,9 +46,9 @@ export interface SandboxOptions {
   log: Log
   /** Sends the requests of the code: the outbound guard's `fetch`. */
   fetch: GuardedFetch
-  /** Concurrent runs; each needs a thread of its own, even while it waits for an answer. */
+  /** Max concurrent runs; each needs a thread of its own, even while it waits for an answer. */
   maxThreads?: number
-  /** How long a run waits for a thread before it ends as `busy`, unless it says so itself. */
+  /** Default max wait of a run for a thread, before it ends as `busy` (ms). */
   maxWaitMs?: number
 }
 
@@ -65,8 +62,8 @@ const threadMemoryMb = 1024
 const threadIdleMs = 30_000
 
 /**
- * The thread ends a run by itself. What it can't interrupt, such as a built-in that loops in C, is killed so many milliseconds
- * after the processor time or the whole time is over.
+ * The thread ends a run by itself. An uninterruptible part, such as a built-in that loops in C, is killed
+ * this long after the processor time or the whole time is over (ms).
  */
 const graceMs = 2000
 
@@ -82,7 +79,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const slots = createFairSlots(maxThreads, Math.ceil(maxThreads / 2))
   const closing = new AbortController()
 
-  /** The function that releases the slot; undefined if none became free in time. */
+  /** Returns the function that releases the slot; undefined if none became free in time. */
   async function takeSlot(
     owner: string,
     signal: AbortSignal,
@@ -117,7 +114,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
   return {
     run,
-    /** The owner's own runs, which may be long, do not hold it up. */
+    /** The owner's runs, which can be long, do not delay a check. */
     async check(code, owner) {
       const checked = await run({ code, owner: `${owner}:check`, onlyCompiles: true })
       if (checked.outcome === 'busy') throw new AppError('OVERLOADED', checked.message)
@@ -172,7 +169,7 @@ async function runInThread(
           return { outcome: 'timed-out', message: cpuExceeded(limits.cpuMs) } as const
         return endingOfKilled(error, limits)
       })
-    // The end of a run may overtake what it wrote before.
+    // The end of a run can overtake its earlier lines.
     for (let rest = receiveMessageOnPort(port); rest; rest = receiveMessageOnPort(port)) {
       if (rest.message.kind === 'console') lines.push(rest.message.line)
     }
@@ -201,7 +198,7 @@ function resultOf(ending: Ending, console: ConsoleLine[]): RunResult {
   return { outcome: 'returned', value: JSON.parse(ending.json) as JsonValue, console }
 }
 
-/** A placeholder for a value that is nested too deeply to be serialised; it is itself nested too deeply. */
+/** Returns JSON, or for a value that is nested too deeply for it a placeholder, itself too deep. */
 function jsonOf(argument: unknown): string {
   try {
     return JSON.stringify(argument) ?? 'null'

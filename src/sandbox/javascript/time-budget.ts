@@ -1,7 +1,7 @@
 import type { RunLimits } from './limits.ts'
 
 export interface TimeBudget {
-  /** A sentence that says which limit was exceeded; undefined as long as none is. */
+  /** Returns a sentence with the exceeded limit; undefined as long as there is none. */
   exceeded(): string | undefined
 }
 

@@ -26,8 +26,8 @@ const forbidden = new Set([
 ])
 
 /**
- * Advisory locks are reserved for the service; large objects belong to no schema. The functions for these are listed, as
- * columns may be named like `lo_price`.
+ * Advisory locks are reserved for the service; large objects belong to no schema. Their functions are listed
+ * because columns can have names like `lo_price`.
  */
 const families =
   /^(?:pg_(?:try_)?advisory_|lo_(?:close|creat|export|from_bytea|get|import|lseek|open|put|tell|truncate|unlink)|dblink|(?:query|cursor|table|schema|database)_to_xml|pg_(?:read|ls|stat)_(?:file|binary_file|dir)|pg_ls_|pg_logical_|pg_replication_|pg_create_|pg_drop_|pg_promote|pg_reload_|pg_rotate_|pg_switch_|crosstab)/

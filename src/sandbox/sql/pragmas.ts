@@ -1,8 +1,8 @@
 /** The PRAGMAs that only read; all others are refused. */
 
-/** About a table or an index, which the argument names. */
+/** PRAGMAs about a table or an index, which the argument names. */
 const describing = ['table_info', 'table_xinfo', 'index_list', 'index_info', 'foreign_key_list'] as const
-/** About the database; an argument would be a value to set. */
+/** PRAGMAs about the database; an argument would be a value to set. */
 const reporting = [
   'collation_list',
   'encoding',
@@ -24,7 +24,7 @@ export function isReporting(name: string): name is ReportingPragma {
   return reporting.some(known => known === name)
 }
 
-/** Whether this PRAGMA, with this argument or none, only reads. */
+/** Returns true if this PRAGMA, with this argument or none, only reads. */
 export function isReadOnlyPragma(name: string, argument: string | null): boolean {
   return isDescribing(name) || (isReporting(name) && argument === null)
 }

@@ -7,7 +7,7 @@ export interface Problem {
   message: string
 }
 
-/** The error for callers: 400, 403 or 500. */
+/** Returns the error for callers: 400, 403 or 500. */
 export function problemError({ kind, message }: Problem, cause?: unknown): AppError {
   if (kind === 'invalid') return invalid('query', message)
   return new AppError(kind === 'forbidden' ? 'FORBIDDEN' : 'SQL_FAILED', message, { cause })

@@ -1,13 +1,13 @@
 import type { AgentHandle } from '#storage/agent-databases.ts'
 
-/** Runs statements written by people and models on one agent's database, where a runaway harms no one else. */
+/** Runs statements of people and models on one agent's database, so that a runaway harms no other agent. */
 export interface SqlRunner {
-  /** The tables that an agent's SQL may read, by name. */
+  /** Lists the tables that an agent's SQL may read, by name. */
   describe(agent: SqlAgent): Promise<SqlTable[]>
   /**
-   * @throws AppError `VALIDATION_ERROR` for what cannot be prepared, `FORBIDDEN` for what is not allowed, `SQL_FAILED`
-   * for what goes wrong while running and, as `SqlBusy`, if too many are waiting, `SQL_UNAVAILABLE` if the database
-   * server does not allow running it.
+   * @throws AppError `VALIDATION_ERROR` for an unpreparable statement, `FORBIDDEN` for a forbidden one,
+   * `SQL_FAILED` for a failure while running and, as `SqlBusy`, if too many are waiting, `SQL_UNAVAILABLE` if
+   * the database server does not allow running it.
    */
   run(agent: SqlAgent, statement: SqlStatement, signal?: AbortSignal): Promise<SqlResult>
   /** Stops a running statement. */
@@ -22,9 +22,9 @@ export interface SqlStatement {
   query: string
   /** One for each `?` of the query, in order. */
   parameters: readonly SqlParameter[]
-  /** Refuses anything that would change data. */
+  /** True to refuse all changes of data. */
   readOnly: boolean
-  /** Refuses anything but a SELECT. */
+  /** True to refuse all statements except SELECT. */
   onlySelect?: boolean
   maxRows: number
 }
@@ -42,7 +42,7 @@ export interface SqlResult {
   rows: SqlValue[][]
   /** For a statement that writes, the number of changed rows; otherwise the number of returned rows. */
   rowCount: number
-  /** Whether there were more rows than these. */
+  /** True if there were more rows. */
   truncated: boolean
 }
 

@@ -35,7 +35,7 @@ export interface Statement {
   parameters: Token[]
 }
 
-/** Must not throw: problems are returned. */
+/** Reads a statement. Never throws: problems are returned. */
 export function readStatement(query: string, dialect: Dialect, onlySelect = false): Statement | Problem {
   if (query.length > maxLength) return invalid(`must have at most ${maxLength} characters`)
   const all = tokensOf(query, dialect, maxTokens)
@@ -57,7 +57,7 @@ function isSemicolon({ kind, text }: Token): boolean {
   return kind === 'symbol' && text === ';'
 }
 
-/** Whether this is a statement that does not just read rows. */
+/** Returns true for a statement that does more than read rows. */
 function isOtherStatement(kind: StatementKind | Problem, [first]: readonly Token[]): boolean {
   if (typeof kind === 'object') return first?.kind === 'word' && forbiddenKinds.has(first.text)
   return kind !== 'select' && kind !== 'with'
@@ -76,7 +76,7 @@ function kindOf(tokens: readonly Token[]): StatementKind | Problem {
   return explained === undefined ? kind : (problemOfExplained(explained) ?? kind)
 }
 
-/** Explaining changes nothing, so what can't be explained is a mistake, even where running it is forbidden. */
+/** Explaining changes nothing: an unexplainable statement is a mistake, even if running it is forbidden. */
 function problemOfExplained(first: Token): Problem | undefined {
   const kind = kindOf([first])
   if (typeof kind === 'object' && kind.kind === 'invalid') return kind
@@ -95,7 +95,7 @@ function unknownKind({ kind, text }: Token): Problem {
 
 const explainWords = new Set(['query', 'plan', 'analyze', 'verbose'])
 
-/** The first word of the explained statement, after the options of EXPLAIN. */
+/** Returns the first word of the explained statement, after the options of EXPLAIN. */
 export function explainedToken(tokens: readonly Token[]): Token | undefined {
   const close = tokens[1]?.text === '(' ? tokens.findIndex(({ text }) => text === ')') : 0
   return tokens.find(
@@ -129,11 +129,11 @@ function problemAt({ kind, text }: Token, next: Token | undefined): Problem | un
   return { kind: 'forbidden', message: refusedFunction(text) }
 }
 
-/** Forms in which a statement of an allowed kind could be something else, or something other than it looks. */
+/** Finds forms in which a statement of an allowed kind could be another one, or differ from its look. */
 function postgresProblem(tokens: readonly Token[], index: number): Problem | undefined {
   const [token, next] = tokens.slice(index, index + 2)
   if (token === undefined) return undefined
-  // PostgreSQL calls a function of one argument also when it is written like a field of the argument: `(1).pg_advisory_lock`.
+  // PostgreSQL calls a function of one argument also in the form of a field: `(1).pg_advisory_lock`.
   if (tokens[index - 1]?.text === '.' && isForbiddenFunction(token.text))
     return { kind: 'forbidden', message: refusedFunction(token.text) }
   if (token.kind === 'name' && /^u&/i.test(token.text))
@@ -146,15 +146,15 @@ function postgresProblem(tokens: readonly Token[], index: number): Problem | und
   return { kind: 'forbidden', message: 'INTO is allowed after INSERT alone: tables are not made here.' }
 }
 
-/** Words of statements that change something, wherever they occur. */
+/** Words of changing statements, at any place. */
 const changing = new Set(['insert', 'update', 'delete', 'merge', 'replace'])
 
-/** Whether the statement contains a word of statements that change something, if only as the name of a function. */
+/** Returns true if the statement contains such a word, even as the name of a function. */
 export function mayWrite({ tokens }: Statement): boolean {
   return tokens.some(({ kind, text }) => kind === 'word' && changing.has(text))
 }
 
-/** @returns what is wrong with running the statement in this way, if anything. */
+/** @returns the problem of running the statement in this way, if any. */
 export function usageProblem(
   { parameters }: Statement,
   { onlySelect = false, parameters: values }: Pick<SqlStatement, 'onlySelect' | 'parameters'>,

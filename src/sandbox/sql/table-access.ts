@@ -14,12 +14,12 @@ export const knownTables: ReadonlyMap<string, TableAccess> = new Map<string, Tab
 
 /** SQLite's schema tables: table definitions are no secret. */
 const catalogues = new Set(['sqlite_master', 'sqlite_schema'])
-/** About SQLite, not only about this database. */
+/** Tables about SQLite, not only about this database. */
 const internalTables = new Set(['dbstat', 'sqlite_dbpage', 'sqlite_stmt'])
 /** A full-text or vector table stores its rows in other tables, whose names begin with its own. */
 const internalPrefixes = ['sqlite_', 'chunk_text_', vectorTablePrefix]
 
-/** Tables that the service does not know were created for the agent by the operator, so the agent may use them. */
+/** Returns the rights on a table. The operator created unknown tables for the agent, which may use them. */
 export function accessTo(table: string): TableAccess {
   const name = table.toLowerCase()
   const rule = knownTables.get(name)
@@ -29,14 +29,14 @@ export function accessTo(table: string): TableAccess {
   return isInternal ? hidden : writable
 }
 
-/** Whether the table appears where an agent's tables are listed. */
+/** Returns true if the table appears in lists of an agent's tables. */
 export function isListed(table: string): boolean {
   return accessTo(table).kind !== 'hidden' && !catalogues.has(table.toLowerCase())
 }
 
 export type Change = 'insert' | 'update' | 'delete'
 
-/** @param column of an update. */
+/** @param column the column of an update. */
 export function mayChange(table: string, change: Change, column = ''): boolean {
   const access = accessTo(table)
   if (access.kind === 'readable')

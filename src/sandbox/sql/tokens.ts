@@ -44,7 +44,7 @@ const rules: Record<Dialect, Rule[]> = {
   ],
 }
 
-/** @param most tokens: it stops after one more. */
+/** @param most the max number of tokens: it stops after one more. */
 export function tokensOf(sql: string, dialect: Dialect, most = Number.POSITIVE_INFINITY): Token[] {
   const tokens: Token[] = []
   for (let at = 0; at < sql.length && tokens.length <= most; ) {
@@ -64,7 +64,7 @@ function nextToken(sql: string, at: number, dialect: Dialect): [kind: Rule[0], e
   throw new Error('every character is at least a symbol')
 }
 
-/** PostgreSQL's comments can be nested; one without an end extends to the end of the text. */
+/** Returns a comment's end, which PostgreSQL nests; one without an end extends to the end of the text. */
 function endOfNestedComment(sql: string, at: number): number {
   const marks = /\/\*|\*\//g
   marks.lastIndex = at

@@ -1,8 +1,8 @@
 /**
- * Runs inside QuickJS before users' code, and holds the only function that calls the host. Users' code may replace
- * every built-in later, so whatever its own start and end depend on is captured here; that is also why there are loops
- * without iterators and objects without a prototype. Whatever the code manages to do to all this, it can only deceive
- * itself: the host accepts nothing but text, and trusts none of it.
+ * Runs inside QuickJS before users' code, and holds the only function that calls the host. Users' code can
+ * replace every built-in later, so its own start and end depend only on values captured here; hence also
+ * loops without iterators and objects without a prototype. Manipulations of all this can only deceive the
+ * code itself: the host accepts nothing but text, and trusts none of it.
  */
 const { parse, stringify } = JSON
 const { Date: DateClass, Error: ErrorClass, Promise: PromiseClass, RangeError: RangeErrorClass } = globalThis
@@ -14,12 +14,12 @@ const { isView } = ArrayBuffer
 const { indexOf, slice } = String.prototype
 const parseInteger = Number.parseInt
 
-/** By number: what to do once the host has an answer. */
+/** By number, the handlers of the host's answers. */
 const pending = { __proto__: null }
 let lastNumber = 0
 let host
 
-/** What the other files in this folder build on, and what the host calls. */
+/** The functions that the other files in this folder use, and that the host calls. */
 export function install(givenHost) {
   host = givenHost
   define('console', {
@@ -38,7 +38,7 @@ function define(name, value) {
   defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false })
 }
 
-/** Runs the code and tells the host how it ended. */
+/** Runs the code and reports its end to the host. */
 async function start(code, argumentJson) {
   let value
   try {
@@ -54,8 +54,8 @@ async function start(code, argumentJson) {
 }
 
 /**
- * Sends a text to the host, or as much of it as the host would keep. Unlike a list, it has no `toJSON` that users' code
- * could have defined.
+ * Sends a text to the host, or the part that the host would keep. Unlike a list, a text has no `toJSON` that
+ * users' code could have defined.
  */
 function tell(name, text) {
   host(name, stringify(apply(slice, text, [0, 20_001])))
@@ -68,7 +68,7 @@ function ask(name, ...values) {
   throw new (answer[2] ? RangeErrorClass : TypeErrorClass)(answer[1])
 }
 
-/** Calls the host for something that takes time; returns a promise of the answer. */
+/** Calls the host for slow work; returns a promise of the answer. */
 function askLater(name, ...values) {
   return new PromiseClass((resolve, reject) => {
     lastNumber += 1
@@ -111,7 +111,7 @@ function consoleMethod(level) {
   }
 }
 
-/** A value as a person wants to read it. */
+/** Returns a value as a text for people. */
 function show(value) {
   if (typeof value === 'string') return value
   if (typeof value === 'function') return '[function]'
@@ -125,7 +125,7 @@ function show(value) {
   }
 }
 
-/** A replacer for values that JSON lacks. An object contains itself if it is among the holders of the value. */
+/** Returns a replacer for values that JSON lacks. An object among its own holders contains itself. */
 function tolerant() {
   const holders = []
   let depth = 0
@@ -141,7 +141,7 @@ function tolerant() {
   }
 }
 
-/** What was thrown, with the line of the code if known. */
+/** Describes a thrown value, with the line of the code if known. */
 function describe(thrown) {
   try {
     if (!(thrown instanceof ErrorClass)) return `The code threw ${show(thrown)}`
@@ -156,7 +156,7 @@ function describe(thrown) {
   }
 }
 
-/** The JSON of a returned value; throws a sentence that says why there is none. */
+/** Returns the JSON of a returned value; throws a sentence with the reason if there is none. */
 function toJson(value) {
   let problem
   try {
@@ -194,7 +194,7 @@ const byClass = [
 const boxes = [Number, String, Boolean]
 const plainPrototype = Object.prototype
 
-/** What JSON would lose a value as, and what to write instead; undefined if it keeps the value. */
+/** Returns the loss of a value in JSON, and an alternative; undefined if JSON keeps the value. */
 function lossOf(part, raw) {
   if (typeof part === 'number')
     return part - part === 0 ? undefined : `${toText(part)}, which no number of JSON is: write null or a text`

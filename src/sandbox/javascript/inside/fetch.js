@@ -15,7 +15,7 @@ async function fetch(address, options) {
   return new Response(await askLater('fetch', String(address), String(method), [...sent], text))
 }
 
-/** Every value has some `toString`, but as a body its result would seldom be what was meant. */
+/** Returns a body: every value has some `toString`, but its result would seldom be the intended body. */
 function bodyOf(body, headers) {
   if (body === undefined || body === null) return null
   if (typeof body === 'string') return body

@@ -56,7 +56,7 @@ export function install(core) {
   })
 }
 
-/** Whether the default locale sorts it by its codes, which needs no host. */
+/** Returns true if the default locale sorts the text by its codes, which needs no host. */
 function isSimple(text) {
   return /^[0-9a-z]*$/.test(text)
 }
@@ -67,11 +67,11 @@ function dateMethod(method) {
   }
 }
 
-/** Constructors that may be called without `new`, with methods that may be called without their object. */
+/** Returns a constructor that works without `new`, with methods that work without their object. */
 function serviceOf(kind) {
   function Service(given, options) {
     if (new.target === undefined) return new Service(given, options)
-    // Later changes of them have no effect.
+    // Later changes of locales and options have no effect.
     const [locales, chosen] = JSON.parse(JSON.stringify([given, options]))
     const call = (method, values) => ask('intl', kind, locales, chosen, method, ...values)
     const methods = { resolvedOptions: () => call('resolvedOptions', []) }
@@ -97,7 +97,7 @@ function timeOf(value) {
   return value === undefined ? Date.now() : plain(+value)
 }
 
-/** JSON lacks some numbers, which cross as texts. */
+/** Returns a text for numbers that JSON lacks. */
 function plain(value) {
   if (typeof value === 'bigint' || typeof value === 'string') return String(value)
   const number = Number(value)

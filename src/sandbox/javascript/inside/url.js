@@ -71,7 +71,7 @@ class URLSearchParams {
   #pairs
   #tell
 
-  /** `tell` is called on changes, since an address and its parameters have to stay in sync. */
+  /** `tell` is called on changes, because an address and its parameters have to stay in sync. */
   constructor(initial = '', tell = () => undefined) {
     this.#tell = tell
     if (typeof initial === 'object' && initial !== null) {

@@ -9,13 +9,13 @@ import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import { SqlBusy } from '../sql-busy.ts'
 
 interface Options {
-  /** In this process. */
+  /** Max connections of this process. */
   most: number
-  /** Per role in this process. */
+  /** Max connections of a role in this process. */
   maxOfRole: number
-  /** Milliseconds after which an idle one is closed. */
+  /** Time after which an idle one is closed (ms). */
   idle: number
-  /** Milliseconds that a statement waits for one. */
+  /** Max wait of a statement for one (ms). */
   timeout: number
 }
 
@@ -28,7 +28,7 @@ export interface Login {
 
 export interface Lease {
   client: pg.Client
-  /** Returns it; `broken` if it must not be used again. */
+  /** Returns the connection; `broken` if it must not be reused. */
   release(broken: boolean): void
 }
 
@@ -54,7 +54,7 @@ export function createConnections(options: Partial<Options> = {}): Connections {
 
 class RoleConnections implements Connections {
   readonly #options: Options
-  /** The least recently used first. */
+  /** Idle connections, the least recently used first. */
   readonly #idle = new Set<Idle>()
   readonly #all = new Set<pg.Client>()
   readonly #slots: FairSlots
@@ -112,7 +112,7 @@ class RoleConnections implements Connections {
       ...addressOf({ url, role, password }),
       connectionTimeoutMillis: connectTimeout,
     })
-    // Its user learns of it through the statement.
+    // The statement reports the error to its user.
     client.on('error', () => {})
     try {
       await client.connect()
@@ -150,13 +150,13 @@ class RoleConnections implements Connections {
   }
 }
 
-/** Immediately: what the server still does is bounded by its own limit. */
+/** Ends a connection at once: the server's own limit ends the rest. */
 async function end(client: pg.Client): Promise<void> {
   client.connection.stream.destroy()
   await client.end().catch(() => {})
 }
 
-/** Settings in the address override those given with it. */
+/** Removes settings from the address, which would override others. */
 function addressOf({ url, role, password }: Login): ClientConfig {
   const address = new URL(url)
   for (const name of ['user', 'password', 'options', 'application_name']) address.searchParams.delete(name)

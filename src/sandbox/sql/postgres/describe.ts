@@ -11,7 +11,7 @@ interface Row {
   notnull: boolean
 }
 
-/** Tables and views that are not hidden, by name. */
+/** Lists tables and views that are not hidden, by name. */
 export async function describe(db: QueryExecutorProvider): Promise<SqlTable[]> {
   const { rows } = await sql<Row>`
     select relname as "table", attname as "column", format_type(atttypid, null) as type, attnotnull as notnull
@@ -41,7 +41,7 @@ const names = new Map([
   ['double precision', 'real'],
 ])
 
-/** Named as in SQLite where it has an equivalent. */
+/** Returns the type's name, which is SQLite's for an equivalent. */
 function typeOf(type: string): string {
   return names.get(type) ?? type
 }

@@ -19,12 +19,12 @@ export function isServerError(error: unknown): error is Error & { code: string; 
   )
 }
 
-/** A parameter where every type fits, as in `? IS NULL` or `? + ?`. */
+/** Returns true for a parameter that fits every type, as in `? IS NULL` or `? + ?`. */
 export function isUntyped(error: unknown): boolean {
   return isServerError(error) && (error.code === '42P18' || error.code === '42725')
 }
 
-/** Also reported for tables on which the role has no privileges yet: without any on the schema, they are not even visible. */
+/** Returns true also for tables on which the role has no privileges yet: they are then not even visible. */
 export function mayLackRights(error: unknown): boolean {
   return isServerError(error) && (error.code === '42501' || error.code === '42P01')
 }

@@ -1,4 +1,4 @@
-/** SQLite's allowed PRAGMAs as queries on PostgreSQL's catalogs, with the same columns as far as they exist there. */
+/** SQLite's allowed PRAGMAs as queries on PostgreSQL's catalogs, with the same columns where possible. */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import { isOwnRelation } from '#storage/postgres/connections/own-relations.ts'
@@ -14,7 +14,7 @@ export interface Pragma {
   argument: string | null
 }
 
-/** `PRAGMA [schema.]name`, with an argument in brackets or after an equals sign. */
+/** Reads `PRAGMA [schema.]name`, with an argument in brackets or after an equals sign. */
 export function readPragma(tokens: readonly Token[]): Pragma | Problem {
   const texts = tokens.slice(1).map(({ kind, text }) => (kind === 'text' ? text.slice(1, -1) : text))
   const [name, ...rest] = texts[1] === '.' ? texts.slice(2) : texts

@@ -1,6 +1,6 @@
 /**
- * Runs one statement over the extended protocol, which accepts no second one, and reads its rows in portions, so that
- * neither their number nor their size can exceed the limits.
+ * Runs one statement over the extended protocol, which accepts no second one, and reads its rows in batches,
+ * so that neither their number nor their size can exceed the limits.
  * (https://www.postgresql.org/docs/current/protocol-flow.html)
  */
 import type { Client, Connection, Submittable } from 'pg'
@@ -9,37 +9,37 @@ import { maxBytes } from '../limits.ts'
 export interface QueryOptions {
   text: string
   values: readonly (string | null)[]
-  /** Types of the values; the server infers those that are not given. */
+  /** Types of the values; the server infers missing ones. */
   types: readonly number[]
   maxRows: number
-  /** Whether to keep the rows read so far if the rest is too large; otherwise that is a failure. */
+  /** True to keep the rows read so far if the rest is too large; otherwise the statement fails. */
   onlyReads: boolean
 }
 
 export interface QueryResult {
   columns: { name: string; type: number }[]
-  /** As text, as formatted by the server. */
+  /** Rows as text that the server has formatted. */
   rows: (string | null)[][]
-  /** All rows that were sent, including those that were not kept. */
+  /** Number of sent rows, including dropped ones. */
   sent: number
-  /** Such as `INSERT 0 1`, from the last portion if there are rows; empty if not all of them were read. */
+  /** A tag such as `INSERT 0 1`, from the last batch of rows; empty if not all of them were read. */
   tag: string
   truncated: boolean
 }
 
-/** The rows exceed the limit of what may be read. */
+/** Thrown if the rows exceed the limit. */
 export class TooLarge extends Error {}
 
 const firstPortion = 50
 const nextPortion = 500
-/** Bytes that the server may send: a row has to arrive completely before it can be measured, and is longer in transit. */
+/** Max bytes from the server: a row must arrive completely to be measured, and is longer in transit. */
 const floodLimit = 2 * maxBytes + 64 * 1024
 
 interface Message {
   fields: { name: string; dataTypeID: number }[]
 }
 
-/** @throws TooLarge, after which the connection is gone, and any error of the server. */
+/** @throws TooLarge, after which the connection is closed, and any error of the server. */
 export function runQuery(client: Client, options: QueryOptions): Promise<QueryResult> {
   const { promise, resolve, reject } = Promise.withResolvers<QueryResult>()
   const query = new PortionedQuery(options, resolve, reject)
@@ -78,7 +78,7 @@ class PortionedQuery implements Submittable {
     this.#reject = reject
   }
 
-  /** @returns whether the connection may be kept. */
+  /** @returns true if the connection can be reused. */
   receive(bytes: number): boolean {
     this.#received += bytes
     if (this.#received <= floodLimit) return true
@@ -142,7 +142,7 @@ class PortionedQuery implements Submittable {
 
   handleCopyData(): void {}
 
-  /** Portions are sized by the rows before, so that they do not flood the connection. */
+  /** Returns the size of the next batch by the rows before, so that it does not flood the connection. */
   #nextPortion(): number {
     const average = this.#bytes / Math.max(1, this.#result.rows.length)
     const fitting = Math.floor(maxBytes / Math.max(1, average))

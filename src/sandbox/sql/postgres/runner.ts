@@ -28,11 +28,11 @@ interface Options {
   /** Derives the password of a role, the same on every replica. */
   passwordOf(role: string): string
   log: Log
-  /** Milliseconds; the server's own limit is not changed. */
+  /** Max time (ms); the server's own limit is not changed. */
   limit?: number
 }
 
-/** Milliseconds beyond the server's own limit after which a connection is cut. */
+/** Time beyond the server's own limit after which a connection is cut (ms). */
 const cutAfter = 1_000
 
 export function createSqlRunner({ passwordOf, log, limit = timeLimit }: Options): SqlRunner {
@@ -63,7 +63,7 @@ export function createSqlRunner({ passwordOf, log, limit = timeLimit }: Options)
         return await runOnce(agent, statement, given, signals)
       } catch (error) {
         for (const one of signals) one.throwIfAborted()
-        // A table that was created, or restored, after privileges were granted.
+        // The table was perhaps created, or restored, after privileges were granted.
         if (mayLackRights(error) && (await roles.isStale(agent)))
           return await runOnce(agent, statement, given, signals).catch(rethrow)
         return rethrow(error)
@@ -106,7 +106,7 @@ async function runOn(
   const abort = () => stop(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
   const timer = setTimeout(() => stop(problemError(timedOut(limit))), limit + cutAfter)
-  // It may have been aborted while connecting.
+  // The signal might have been aborted while connecting.
   if (signal.aborted) abort()
   const answered = answer(client, statement, given)
   try {
@@ -142,7 +142,7 @@ async function answer(
   return asResult(result)
 }
 
-/** Nothing of a session may affect the next statement: settings, locks, a transaction. */
+/** Resets a session, of which no part may affect the next statement: settings, locks, a transaction. */
 async function giveBack({ client, release }: Lease, broken: boolean): Promise<void> {
   if (broken || client.connection.stream.destroyed) {
     release(true)
@@ -213,10 +213,7 @@ function createRoles({ passwordOf, log, connections }: Options & { connections: 
 
   return {
     of,
-    /**
-     * Whether there are tables on which the role lacks privileges that it should have; they are granted before the next
-     * statement.
-     */
+    /** Returns true if the role lacks privileges on tables, which the next statement grants first. */
     async isStale(agent: SqlAgent): Promise<boolean> {
       const { role } = await of(agent)
       const tables = await tablesOutOfReach(agent.db, role)
@@ -224,7 +221,7 @@ function createRoles({ passwordOf, log, connections }: Options & { connections: 
       if (isStale) roles.delete(agent.agentId)
       return isStale
     },
-    /** A role that is refused is prepared again the next time. */
+    /** Forgets a refused role, which the next statement prepares again. */
     forget: (agent: SqlAgent) => void roles.delete(agent.agentId),
   }
 }

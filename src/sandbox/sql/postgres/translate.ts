@@ -1,7 +1,7 @@
 import type { Statement } from '../statement.ts'
 import { mayWrite } from '../statement.ts'
 
-/** The statement in PostgreSQL's form: `$1` and so on for `?`, and EXPLAIN without SQLite's QUERY PLAN. */
+/** Returns the statement in PostgreSQL's form: `$1` and so on for `?`, and EXPLAIN without QUERY PLAN. */
 export function translate(query: string, statement: Statement): { text: string; onlyReads: boolean } {
   const { kind, tokens } = statement
   let text = ''
@@ -12,7 +12,7 @@ export function translate(query: string, statement: Statement): { text: string; 
       kind === 'explain' && (index === 1 || index === 2) && ['query', 'plan'].includes(token.text)
     if (token.kind !== 'parameter' && !isPlan) continue
     text += query.slice(copied, token.start)
-    // Between spaces, so that no adjacent letter or digit becomes part of it.
+    // Spaces around it keep adjacent letters or digits separate.
     if (!isPlan) text += ` $${++number} `
     copied = token.end
   }

@@ -1,7 +1,7 @@
 /** Converts values between JSON and the text format in which PostgreSQL sends and accepts them. */
 import type { SqlParameter, SqlValue } from '../sql-runner.ts'
 
-/** OIDs of types, which are the same on every server. */
+/** OIDs of types, the same on every server. */
 const oids = {
   bool: 16,
   bytea: 17,
@@ -13,13 +13,13 @@ const oids = {
   numeric: 1700,
 }
 
-/** Sent without a type, so that they get the type of what they are compared with or stored in. */
+/** Returns the text of a value without a type, which so gets that of its column or comparison. */
 export function toText(value: SqlParameter): string | null {
   if (typeof value === 'boolean') return value ? '1' : '0'
   return value === null ? null : String(value)
 }
 
-/** The natural type of a value, for statements from which none can be inferred. */
+/** Returns the natural type of a value, for statements from which none can be inferred. */
 export function typeOf(value: SqlParameter): number {
   if (typeof value === 'boolean') return oids.bool
   if (typeof value === 'number') return Number.isSafeInteger(value) ? oids.bigint : oids.double
@@ -41,16 +41,16 @@ function exactInteger(text: string): SqlValue {
   return Number.isSafeInteger(number) ? number : text
 }
 
-/** Infinity and NaN do not exist in JSON. */
+/** Returns a number, or a text for Infinity and NaN, which JSON lacks. */
 function finite(text: string): SqlValue {
   const value = Number(text)
   return Number.isFinite(value) ? value : text
 }
 
-/** Not every decimal can be represented as a JavaScript number. */
+/** Returns a number if JavaScript can represent the decimal, else its text. */
 function exactDecimal(text: string): SqlValue {
   const value = finite(text)
-  // An average of whole numbers has sixteen places or more, be they zeros.
+  // An average of whole numbers has at least sixteen places, also as zeros.
   const shortest = text.replace(/\.0*$|(\.\d*[1-9])0+$/, '$1')
   const digits = shortest
     .replace(/e.*$/i, '')

@@ -9,15 +9,15 @@ export interface Rights {
 }
 
 export interface Authorizer {
-  /** For `DatabaseSync.setAuthorizer`. */
+  /** Decides on a step, for `DatabaseSync.setAuthorizer`. */
   decide(action: number, first: string | null, second: string | null): number
   /** Begins a statement with these permissions. */
   begin(rights: Rights): void
-  /** Why part of the statement was refused, as a sentence; undefined if nothing was. */
+  /** Returns the reason of a refusal, as a sentence; undefined without one. */
   refusal(): string | undefined
-  /** Whether the last compiled statement writes. */
+  /** Returns true if the last compiled statement writes. */
   writes(): boolean
-  /** Runs the service's own statements, of which nothing is refused. */
+  /** Runs the service's own statements, which are never refused. */
   trust<Result>(work: () => Result): Result
 }
 
@@ -25,7 +25,7 @@ type Decision = string | undefined
 
 const notAllowed = 'This statement is not allowed here.'
 
-/** Requested by SQLite's own full-text search while it runs. */
+/** The PRAGMA of SQLite's own full-text search while it runs. */
 const internalPragma = 'data_version'
 
 export function createAuthorizer(): Authorizer {
@@ -87,7 +87,7 @@ export function createAuthorizer(): Authorizer {
   }
 }
 
-/** @param tables as `OpenedTables.of` returns them. */
+/** @param tables the result of `OpenedTables.of`. */
 export function refusedOpening(tables: readonly (string | undefined)[]): string | undefined {
   if (tables.includes(undefined)) return notAllowed
   return tables.map(table => refusedRead(table ?? '')).find(refusal => refusal !== undefined)

@@ -5,24 +5,24 @@ import type { Answer, FromChild, ToChild } from './messages.ts'
 
 /** A process that runs one statement at a time, until it ends or is killed. */
 export interface Child {
-  /** The database that it has open, if any. */
+  /** The open database, if any. */
   path: string | undefined
-  /** Resolves once it accepts statements; never if it ends before. */
+  /** Resolves once the process accepts statements; never if it ends before. */
   ready: Promise<void>
   /** Rejects if the process ends before it has answered, or could not be started. */
   request(message: ToChild): Promise<Answer>
-  /** Immediately, in any state. */
+  /** Kills the process immediately, in any state. */
   kill(): void
 }
 
 const sources = fileURLToPath(new URL('../../../', import.meta.url))
 const program = fileURLToPath(new URL('console.worker.ts', import.meta.url))
-/** Megabytes for rows in transit; SQLite's own memory is limited elsewhere. */
+/** Max megabytes for rows in transit; SQLite's own memory is limited elsewhere. */
 const heapLimit = 128
 
 const flags = [
   '--no-warnings',
-  // JavaScript may read no files there except its own sources; it may write none, and start no other process.
+  // JavaScript there may read only its own sources, write no files, and start no other process.
   '--permission',
   '--allow-worker',
   `--allow-fs-read=${sources}*`,
@@ -61,7 +61,7 @@ export function startChild(synchronous: string, onEnd: () => void): Child {
       const pending = Promise.withResolvers<Answer>()
       waiting = pending
       child.path = message.path
-      // One that could not be started has no channel; `end` is called for it soon.
+      // A process that failed to start has no channel; `end` is called for it soon.
       if (process.pid !== undefined)
         process.send(message, error => {
           if (error) settle()?.reject(error)
@@ -73,7 +73,7 @@ export function startChild(synchronous: string, onEnd: () => void): Child {
   return child
 }
 
-/** It does not keep this process alive, and ends with it, because the pipe that it reads from then closes. */
+/** Frees this process from it; it ends with this one, because the pipe that it reads from then closes. */
 function letGo(process: ChildProcess): void {
   process.unref()
   process.channel?.unref()

@@ -1,4 +1,4 @@
-/** An agent's database as its SQL sees it; used in a process that has access to nothing else and may be killed. */
+/** An agent's database for its SQL, in a process that has access to nothing else and can be killed. */
 import type { StatementSync } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 import { maxNesting, maxParameters } from '../limits.ts'
@@ -7,7 +7,7 @@ import type { Authorizer, Rights } from './authorizer.ts'
 import { createAuthorizer, refusedOpening } from './authorizer.ts'
 import { createOpenedTables } from './opened-tables.ts'
 
-/** Milliseconds for which SQLite waits for the write lock; the process has nothing else to do. */
+/** Max wait of SQLite for the write lock (ms); the process has no other work. */
 const busyTimeout = 4_000
 const statementsKept = 100
 
@@ -27,7 +27,7 @@ const limits = {
   triggerDepth: 50,
 }
 
-/** The number of pages by which statements may grow the file before this is checked again: 256 MiB. */
+/** Max pages by which statements grow the file before this is checked again: 256 MiB. */
 const growth = 65_536
 const writesBetweenLooks = 64
 
@@ -35,12 +35,9 @@ export interface Connection {
   authorizer: Authorizer
   /** @throws SQLite's error for the statement, or the authorizer's refusal. */
   prepare(query: string, rights: Rights): Prepared
-  /**
-   * To be called for a statement that failed: once its table has been missing, SQLite would report that again even when
-   * it is back.
-   */
+  /** Call it for a failed statement: SQLite reports a missing table again, even when it is back. */
   forget(query: string, rights: Rights): void
-  /** To be called before a statement that writes. */
+  /** Call it before a statement that writes. */
   beforeWrite(): void
   changes(): number
   close(): void
@@ -48,13 +45,10 @@ export interface Connection {
 
 export interface Prepared {
   statement: StatementSync
-  /**
-   * Whether it returns rows. Their columns are known only when they are read: tables may have changed since it was
-   * prepared.
-   */
+  /** True if it returns rows, whose columns are known only at reading: tables can change before. */
   hasRows: boolean
   writes: boolean
-  /** Why it must not be run, as a sentence: it opens a table that it may not read. */
+  /** A sentence with the reason of a refusal: it opens a table that it may not read. */
   refusal: string | undefined
 }
 
@@ -82,7 +76,7 @@ export function connect(path: string, synchronous: string): Connection {
   const cache = new Map<string, Prepared>()
   let cacheVersion: unknown
 
-  /** A changed schema can give names in a statement another meaning. */
+  /** Drops outdated statements: a changed schema can give their names another meaning. */
   function dropOutdated(): void {
     const version = authorizer.trust(opened.schemaVersion)
     if (version !== cacheVersion) cache.clear()
@@ -96,7 +90,7 @@ export function connect(path: string, synchronous: string): Connection {
       // The limit is set by a PRAGMA that statements may not use.
       if (writes % writesBetweenLooks === 0) authorizer.trust(limitGrowth)
     },
-    // An array, since the connection is configured to return rows as arrays.
+    // An array, because the connection is configured to return rows as arrays.
     changes: () => Number(Object.values(changed.get() ?? [0])[0]),
     close: () => database.close(),
     prepare(query, rights) {
@@ -122,7 +116,7 @@ function keyOf(query: string, { readOnly }: Rights): string {
   return `${readOnly}${query}`
 }
 
-/** Columns that may be updated contain text: a blob there would be read by code that expects none. */
+/** Restricts columns that may be updated to texts: their readers expect no blobs. */
 function keepTexts(database: DatabaseSync): void {
   for (const [table, access] of knownTables) {
     const columns = access.kind === 'readable' ? access.updatable : []
@@ -132,7 +126,7 @@ function keepTexts(database: DatabaseSync): void {
   }
 }
 
-/** A runaway statement that writes could fill the disk within its time limit. */
+/** Limits growth: a runaway statement that writes could fill the disk within its time limit. */
 function createGrowthLimit(database: DatabaseSync): () => void {
   const pages = database.prepare('pragma page_count')
   return () => {

@@ -11,7 +11,7 @@ interface Row {
   pk: number
 }
 
-/** Tables and views that are not hidden, by name. */
+/** Lists tables and views that are not hidden, by name. */
 export async function describe(db: QueryExecutorProvider): Promise<SqlTable[]> {
   const { rows } = await sql<Row>`
     select tables.name as "table", columns.name as "column", columns.type, columns."notnull", columns.pk
@@ -32,7 +32,7 @@ export async function describe(db: QueryExecutorProvider): Promise<SqlTable[]> {
     }))
 }
 
-/** The storage class that values of a declared type get: https://sqlite.org/datatype3.html#determination_of_column_affinity */
+/** Returns the storage class of a type: https://sqlite.org/datatype3.html#determination_of_column_affinity */
 function typeOf(declared: string): string {
   const type = declared.toLowerCase()
   if (type.includes('int')) return 'integer'

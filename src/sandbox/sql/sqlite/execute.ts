@@ -49,12 +49,12 @@ function run(
   return { columns, rows, truncated, rowCount: changes ? connection.changes() : rows.length }
 }
 
-/** Explaining a write changes nothing. */
+/** Returns true for an explanation, which changes nothing even of a write. */
 function explains(query: string): boolean {
   return tokensOf(query, 'sqlite').find(({ text }) => text !== ';')?.text === 'explain'
 }
 
-/** @param toTheEnd whether all rows have to be read, since a write is complete only with its last one. */
+/** @param toTheEnd true if all rows must be read, because a write is complete only with its last one. */
 function read(source: Iterable<unknown>, maxRows: number, toTheEnd: boolean) {
   const rows: SqlValue[][] = []
   let bytes = 0
@@ -71,7 +71,7 @@ function read(source: Iterable<unknown>, maxRows: number, toTheEnd: boolean) {
 }
 
 function bindable(value: SqlStatement['parameters'][number]): SQLInputValue {
-  // Otherwise integers, and the numbers that truth values become, would be bound as floats.
+  // Otherwise integers, and numbers of truth values, would be bound as floats.
   return typeof value === 'boolean' || (typeof value === 'number' && Number.isSafeInteger(value))
     ? BigInt(value)
     : value
@@ -87,7 +87,7 @@ function jsonOf(value: unknown): SqlValue {
   return value as string | null
 }
 
-/** Its approximate size in the result. */
+/** Returns a value's approximate size in the result. */
 function sizeOf(value: SqlValue): number {
   if (typeof value === 'string') return value.length + 3
   return typeof value === 'object' && value !== null ? value.base64.length + 14 : 8

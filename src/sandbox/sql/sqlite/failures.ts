@@ -7,7 +7,7 @@ import { hiddenTable } from './authorizer.ts'
 /** Primary result codes: https://sqlite.org/rescode.html */
 const codes = { error: 1, busy: 5, full: 13, tooBig: 18, range: 25 }
 
-/** @param stage at which SQLite reported it. */
+/** @param stage the stage at which SQLite reported the error. */
 export function problemOf(error: unknown, stage: 'prepare' | 'run', refusal: string | undefined): Problem {
   if (refusal !== undefined) return { kind: 'forbidden', message: refusal }
   const message = error instanceof Error ? error.message : String(error)

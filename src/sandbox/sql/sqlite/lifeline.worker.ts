@@ -1,6 +1,6 @@
 /**
- * Ends this thread's process when its parent is gone, or when it uses too much memory. The main thread cannot do so,
- * since it is inside SQLite while a statement runs.
+ * Ends this thread's process when its parent has ended, or when it uses too much memory. The main thread
+ * cannot do so, because it is inside SQLite while a statement runs.
  */
 import { Socket } from 'node:net'
 import { lifelineNumber } from './messages.ts'

@@ -3,15 +3,15 @@ import type { SqlResult, SqlStatement } from '../sql-runner.ts'
 
 /** Messages to the process that runs statements. */
 export interface ToChild {
-  /** File of the database; the process closes the one that it had open. */
+  /** File of the database; the process closes its former one. */
   path: string
   statement: SqlStatement
 }
 
-/** Messages from it, in the order of the statements. */
+/** Messages from the process, in the order of the statements. */
 export type Answer = { result: SqlResult } | { problem: Problem }
 
-/** Sent once it accepts statements. */
+/** Messages from the process: `ready` once it accepts statements. */
 export type FromChild = Answer | 'ready'
 
 /**

@@ -8,9 +8,9 @@ import { explainedToken } from '../statement.ts'
 import { tokensOf } from '../tokens.ts'
 
 export interface OpenedTables {
-  /** Changes whenever any connection changes the schema. */
+  /** Returns a value that changes whenever any connection changes the schema. */
   schemaVersion(): unknown
-  /** The names of tables and virtual tables that a valid statement opens; undefined for one whose name is unknown. */
+  /** Returns the names of tables that a valid statement opens; undefined for one of unknown name. */
   of(query: string): (string | undefined)[]
 }
 
@@ -24,14 +24,14 @@ interface Opening {
 
 const opening = new Set(['OpenRead', 'OpenWrite', 'ReopenIdx', 'VOpen'])
 
-/** Numbers of the schemas. */
+/** The numbers of the schemas. */
 const main = 0
 const temporary = 1
 
-/** The last number given in each table with AUTOINCREMENT. */
+/** The table with the last number of each table with AUTOINCREMENT. */
 const sequences = 'sqlite_sequence'
 
-/** @param database returns arrays and BigInt, and must not refuse what is prepared and read here. */
+/** @param database returns arrays and BigInt, and must not refuse the statements here. */
 export function createOpenedTables(database: DatabaseSync): OpenedTables {
   const version = database.prepare('pragma schema_version')
   let pages = new Map<string, string>()
@@ -41,7 +41,7 @@ export function createOpenedTables(database: DatabaseSync): OpenedTables {
     database.prepare(query).iterate() as Iterable<unknown> as Iterable<unknown[]>
   const schemaVersion = () => Object.values(version.get() ?? [])[0]
 
-  /** The instructions that open tables; the others can be very many. */
+  /** Returns only the instructions that open tables; others can be very many. */
   function compile(query: string): Opening[] {
     const found: Opening[] = []
     for (const [, opcode, , page, schema, address] of rows(`explain ${query}`))
@@ -49,7 +49,7 @@ export function createOpenedTables(database: DatabaseSync): OpenedTables {
     return found
   }
 
-  /** By schema and root page. Reading them also makes SQLite compile later statements for the same schema. */
+  /** Returns tables by schema and root page. Reading also updates the schema of SQLite's later statements. */
   function tablesByPage(): Map<string, string> {
     const current = schemaVersion()
     if (current === pagesVersion) return pages
@@ -62,7 +62,7 @@ export function createOpenedTables(database: DatabaseSync): OpenedTables {
     return pages
   }
 
-  /** By address, which is found by compiling a statement on each virtual table. */
+  /** Returns tables by address, which is found by compiling a statement on each virtual table. */
   function virtualTables(): Map<string | null, string> {
     const names = rows(`select name from pragma_module_list union
       select name from main.sqlite_schema where type = 'table' and rootpage = 0`)
@@ -74,7 +74,7 @@ export function createOpenedTables(database: DatabaseSync): OpenedTables {
     try {
       return compile(`select 1 from ${quoted(name)}`).map(({ address }) => address)
     } catch {
-      // Most modules are no tables themselves.
+      // Most modules are no tables.
       return []
     }
   }
@@ -98,7 +98,7 @@ function isVirtual({ opcode }: Opening): boolean {
   return opcode === 'VOpen'
 }
 
-/** Only the statement within an EXPLAIN is compiled to what would be run. */
+/** Returns the statement within an EXPLAIN, which alone is compiled to the final instructions. */
 function withoutExplain(query: string): string {
   const tokens = tokensOf(query, 'sqlite').filter(({ text }) => text !== ';')
   const [first] = tokens
@@ -107,8 +107,8 @@ function withoutExplain(query: string): string {
 }
 
 /**
- * Inserting into a table with AUTOINCREMENT reads and writes the last number. Since no statement may write that itself, any
- * further opening to read is the statement's own.
+ * Removes the last number, which inserting into a table with AUTOINCREMENT reads and writes. No statement may
+ * write it, so any further opening to read is the statement's own.
  */
 function withoutNumbering(
   opened: { opcode: Opening['opcode']; table: string | undefined }[],

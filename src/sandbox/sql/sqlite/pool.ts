@@ -1,6 +1,6 @@
 /**
- * The processes that run statements: a few for all agents, each with the database open that it was last used for. A
- * process that has run for too long is killed, and the next statement gets another.
+ * The processes that run statements: a few for all agents, each with its last database open. A process that
+ * runs for too long is killed, and the next statement gets another.
  */
 import { AppError } from '#platform/errors.ts'
 import type { FairSlots } from '#platform/workers/fair-slots.ts'
@@ -15,41 +15,41 @@ import type { Answer, ToChild } from './messages.ts'
 
 export interface PoolOptions {
   synchronous: string
-  /** Processes at a time. */
+  /** Max processes at a time. */
   size?: number
-  /** Concurrent statements of one agent, so that its runaways leave processes to others. */
+  /** Max concurrent statements of one agent, so that its runaways leave processes to others. */
   perAgent?: number
-  /** Milliseconds after which an idle process ends. */
+  /** Time after which an idle process ends (ms). */
   idle?: number
   limit?: number
 }
 
 export interface PoolStatement extends SqlStatement {
-  /** Whether it may hold the write lock. */
+  /** True if it can hold the write lock. */
   writes: boolean
 }
 
 export interface Pool {
   run(path: string, statement: PoolStatement, signals: readonly AbortSignal[]): Promise<SqlResult>
-  /** Stops the statements that may have been holding the write lock of this database for a while. */
+  /** Stops statements that might have held the write lock of this database for a while. */
   giveWay(path: string): void
   /** Ends processes that have this database open. */
   leave(path: string, reason: unknown): void
   close(): void
 }
 
-/** Statements of one agent. */
+/** Max waiting statements of one agent. */
 const maxWaiting = 500
 /** Milliseconds. */
 const timeout = 10_000
 const startLimit = 10_000
-/** Younger statements cannot have blocked others for long. */
+/** Min age of a statement that could have blocked others (ms). */
 const minHold = 500
 
 interface Running {
   path: string
   writes: boolean
-  /** By `performance.now()`. */
+  /** Time of `performance.now()`. */
   since: number
   stop(error: unknown): void
 }
@@ -64,7 +64,7 @@ class ProcessPool implements Pool {
   readonly #idle = new Map<Child, NodeJS.Timeout>()
   readonly #running = new Map<Child, Running>()
   readonly #slots: FairSlots
-  /** By database: aborts the statements that wait for a process. */
+  /** By database, controllers that abort the statements that wait for a process. */
   readonly #waiting = new Map<string, Set<AbortController>>()
   readonly #closing = new AbortController()
 
@@ -172,7 +172,7 @@ class ProcessPool implements Pool {
   async #request(child: Child, message: ToChild, { stop }: Running): Promise<Answer> {
     const { limit } = this.#options
     let timer = setTimeout(() => stop(problemError(ended)), startLimit)
-    // A machine under load is slow to start a process: that does not count as the statement's time.
+    // The start of a process, slow on a busy machine, does not count as the statement's time.
     void child.ready.then(() => {
       clearTimeout(timer)
       if (this.#running.has(child)) timer = setTimeout(() => stop(problemError(timedOut(limit))), limit)
@@ -187,7 +187,7 @@ class ProcessPool implements Pool {
     }
   }
 
-  /** Unless it has been killed. */
+  /** Returns a process to the pool, unless it was killed. */
   #rest(child: Child): void {
     if (!this.#children.has(child)) return
     this.#idle.set(child, setTimeout(() => this.#end(child), this.#options.idle).unref())

@@ -14,7 +14,7 @@ interface SqliteRunner extends SqlRunner {
 export function createSqlRunner(options: PoolOptions): SqliteRunner {
   const pool = createPool(options)
   const watched = new WeakSet<AbortSignal>()
-  /** When an agent is deleted, no process may still have its file open, not even an idle one. */
+  /** Closes the file of a deleted agent in all processes, even in idle ones. */
   function watch(path: string, signal: AbortSignal): void {
     if (watched.has(signal)) return
     watched.add(signal)
@@ -40,7 +40,7 @@ export function createSqlRunner(options: PoolOptions): SqliteRunner {
 
 const reading = new Set(['select', 'values', 'pragma', 'explain'])
 
-/** SQLite allows one writer at a time. */
+/** Returns true for a statement that can take the write lock: SQLite allows one writer at a time. */
 function mayLock(statement: Statement): boolean {
   return !reading.has(statement.kind) && mayWrite(statement)
 }
