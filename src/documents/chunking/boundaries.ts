@@ -8,13 +8,13 @@ const sentences = new Intl.Segmenter(undefined, { granularity: 'sentence' })
 const words = new Intl.Segmenter(undefined, { granularity: 'word' })
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** A line break inside a sentence: the next line goes on with a letter or number and is no list item. */
+/** A line break inside a sentence: the next line continues with a letter or number and is no list item. */
 const softBreak = /\n(?!\d{1,9}[.)][ \t])(?=[\p{L}\p{N}("'“„«‘])/gu
 const blankLine = /\n[ \t]*\n/g
-/** How far before a cut a word or grapheme may begin; a longer one is cut. */
+/** Max distance of a word's or grapheme's beginning from a cut; longer ones are cut. */
 const nearby = 64
 
-/** The range without white space at its ends; undefined if there is nothing else. */
+/** Returns the range without white space at its ends; undefined if there is nothing else. */
 export function trimmed(text: string, { start, end }: Range): Range | undefined {
   const content = text.slice(start, end)
   const from = start + content.length - content.trimStart().length
@@ -30,7 +30,7 @@ export function* paragraphsOf(text: string, { start, end }: Range): Generator<Ra
   yield { start: from, end }
 }
 
-/** Sentences by the rules of Unicode (UAX 29), going on over the line breaks of wrapped text. */
+/** Yields sentences by the rules of Unicode (UAX 29), across the line breaks of wrapped text. */
 export function* sentencesOf(text: string, { start, end }: Range): Generator<Range> {
   const unwrapped = text.slice(start, end).replace(softBreak, ' ')
   for (const { index, segment } of sentences.segment(unwrapped)) {
@@ -47,7 +47,7 @@ export function* linesOf(text: string, { start, end }: Range): Generator<Range> 
   }
 }
 
-/** Parts of at most `limit`, cut between words where these are short enough. */
+/** Yields parts of at most `limit`, cut between words if these are short enough. */
 export function* piecesOf(text: string, { start, end }: Range, limit: number): Generator<Range> {
   for (let from = start; from < end; ) {
     const to = end - from <= limit ? end : wordCut(text, from + limit, from)
@@ -56,12 +56,12 @@ export function* piecesOf(text: string, { start, end }: Range, limit: number): G
   }
 }
 
-/** The nearest place at or before `at`, and after `from`, that tears no word or at least no grapheme. */
+/** Returns the nearest place at or before `at`, and after `from`, that cuts no word, or no grapheme. */
 function wordCut(text: string, at: number, from: number): number {
   return cutBy(words, text, at, from) ?? graphemeCut(text, at, from)
 }
 
-/** The nearest place at or before `at`, and after `from`, that tears no grapheme or at least no surrogate pair. */
+/** Returns the nearest place at or before `at`, and after `from`, that cuts no grapheme or surrogate pair. */
 export function graphemeCut(text: string, at: number, from: number): number {
   const tearsPair = /[\udc00-\udfff]/.test(text.charAt(at)) && /[\ud800-\udbff]/.test(text.charAt(at - 1))
   return cutBy(graphemes, text, at, from) ?? (tearsPair && at - 1 > from ? at - 1 : at)

@@ -4,12 +4,12 @@ import type { ChunkingMethod, ChunkingOptions } from './chunking-options.ts'
 import { fixedRanges } from './fixed.ts'
 import { semanticRanges } from './semantic.ts'
 
-/** A passage to be found and quoted: `content` is the document's text from `start` to `end`. */
+/** A passage to find and quote: `content` is the document's text from `start` to `end`. */
 export interface Chunk extends Range {
   content: string
-  /** Counted from 1; null where the format has none. */
+  /** Page counted from 1; null if the format has none. */
   page: number | null
-  /** Heading under which most of it stands; null without one. */
+  /** Heading above most of it; null without one. */
   section: string | null
 }
 
@@ -30,7 +30,7 @@ export function chunkDocument(document: ParsedDocument, options: ChunkingOptions
     .toArray()
 }
 
-/** No chunk crosses a page, so the first span has the page. */
+/** Returns page and section: no chunk crosses a page, so the first span has the page. */
 function labels(spans: Span[], range: Range): Pick<Chunk, 'page' | 'section'> {
   const first = firstSpanAfter(spans, range.start)
   const lengths = new Map<string | null, number>()
@@ -48,7 +48,7 @@ function labels(spans: Span[], range: Range): Pick<Chunk, 'page' | 'section'> {
   return { page: spans[first]?.page ?? null, section }
 }
 
-/** Index of the first span that ends after the offset. */
+/** Returns the index of the first span that ends after the offset. */
 function firstSpanAfter(spans: Span[], offset: number): number {
   let low = 0
   let high = spans.length

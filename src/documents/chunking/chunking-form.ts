@@ -2,7 +2,7 @@ import { invalid } from '#platform/errors.ts'
 import type { ChunkingOptions, ChunkingWishes } from './chunking-options.ts'
 import { chunkingBounds, chunkingMethods, defaultChunking } from './chunking-options.ts'
 
-/** The chunking of a form, with defaults for omitted fields. Throws VALIDATION_ERROR. */
+/** Reads the chunking of a form, with defaults for omitted fields. Throws VALIDATION_ERROR. */
 export function readChunking(fields: Record<string, string>): ChunkingOptions {
   const { min, max } = chunkingBounds.chunk_size
   const chunk_size = readWhole(fields, 'chunk_size', defaultChunking.chunk_size, min, max)
@@ -14,7 +14,7 @@ export function readChunking(fields: Record<string, string>): ChunkingOptions {
   return { chunk_size, overlap, method }
 }
 
-/** The same of a JSON body. */
+/** Reads the chunking of a JSON body likewise. */
 export function chunkingOf({ chunk_size, overlap, method }: ChunkingWishes): ChunkingOptions {
   return readChunking({
     ...(chunk_size !== undefined && { chunk_size: String(chunk_size) }),

@@ -1,8 +1,8 @@
-/** How a document is cut; the names are those of a file source's `config`. */
+/** The options of cutting a document; the names are those of a file source's `config`. */
 export interface ChunkingOptions {
-  /** Greatest length of a chunk in UTF-16 units. */
+  /** Max length of a chunk in UTF-16 units. */
   chunk_size: number
-  /** How much of a chunk's end the next one repeats at most, so that no statement is torn apart; in UTF-16 units. */
+  /** Max length of a chunk's end that the next one repeats, to keep statements whole; in UTF-16 units. */
   overlap: number
   method: ChunkingMethod
 }
@@ -17,5 +17,5 @@ export type ChunkingMethod = (typeof chunkingMethods)[number]
 /** About 250 tokens of English: long enough for one thought, short enough to quote several. */
 export const defaultChunking: ChunkingOptions = { chunk_size: 1_000, overlap: 150, method: 'semantic' }
 
-/** Inclusive; beyond them, `overlap` stays below half of `chunk_size`, so that every chunk brings more than it repeats. */
+/** Inclusive bounds; `overlap` is also below half of `chunk_size`: every chunk adds more than it repeats. */
 export const chunkingBounds = { chunk_size: { min: 100, max: 8_000 }, overlap: { min: 0 } } as const

@@ -3,7 +3,7 @@ import type { Range } from './boundaries.ts'
 import { graphemeCut } from './boundaries.ts'
 import type { ChunkingOptions } from './chunking-options.ts'
 
-/** Windows of the size, each repeating the end of the one before; they begin anew on each page. */
+/** Yields windows of the size, each repeating the end of the one before; each page begins with a new one. */
 export function* fixedRanges({ text, spans }: ParsedDocument, options: ChunkingOptions): Generator<Range> {
   for (const page of pagesOf(spans)) {
     for (const window of windowsOf(text, page, options)) {

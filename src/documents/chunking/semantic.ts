@@ -9,20 +9,20 @@ interface Unit extends Range {
 }
 
 interface Open extends Range {
-  /** Where the units in it begin. */
+  /** The beginnings of its units. */
   starts: number[]
   span: Span
 }
 
-/** A chunk below this share of the size takes in the next section instead of ending with its own. */
+/** A chunk below this share of the size includes the next section instead of ending with its own. */
 const tinyShare = 1 / 4
 
-/** From the best place to cut to the last resort. */
+/** Ways to cut, from the best to the last resort. */
 const cuts = [belowHeadings(paragraphsOf), belowHeadings(sentencesOf), belowHeadings(linesOf), piecesOf]
 
 /**
- * Packs paragraphs, and what they fall into where they are too long, up to the size. A chunk never crosses a page, and a
- * section only while it is tiny; within a section it begins with the last whole units or sentences of the one before.
+ * Packs paragraphs, or parts of too long ones, up to the size. A chunk never crosses a page, and a section
+ * only while it is tiny; within a section it begins with the last whole units or sentences of the one before.
  */
 export function* semanticRanges(document: ParsedDocument, options: ChunkingOptions): Generator<Range> {
   const { text } = document
@@ -62,8 +62,8 @@ function* splitUp(text: string, range: Range, limit: number, level = 0): Generat
 type Cut = (text: string, range: Range, limit: number) => Iterable<Range>
 
 /**
- * The same with headings in the part that follows them: who finds a heading alone has found nothing. Of those that go on for
- * half the size, such as comments of a program, only the last ones belong to what follows.
+ * Keeps headings in the part that follows them: a heading found alone is useless. Of headings that fill half
+ * the size, such as comments of a program, only the last ones belong to the part that follows.
  */
 function belowHeadings(cut: Cut): Cut {
   return function* (text, range, limit) {
@@ -85,7 +85,7 @@ function belowHeadings(cut: Cut): Cut {
 
 const headings = /^(?:#{1,6} [^\n]*(?:\n\s*|$))*$/
 
-/** Also of the blank lines between them. */
+/** Returns true for headings, also with blank lines between them. */
 function isHeadings(text: string, { start, end }: Range): boolean {
   return headings.test(text.slice(start, end).trim())
 }
@@ -95,7 +95,7 @@ function takes(open: Open, unit: Unit, limit: number): boolean {
   return open.span.section === unit.span.section || open.end - open.start < limit * tinyShare
 }
 
-/** Where the chunk after `open` begins, so that its first new unit, too, has what stands before it. */
+/** Returns the beginning of the chunk after `open`, so that its first new unit also has its predecessor. */
 function overlapStart(
   text: string,
   open: Open,

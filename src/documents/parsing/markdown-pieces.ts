@@ -2,7 +2,7 @@ import type { Piece } from './parsed-document.ts'
 import { linesOf } from './parsed-document.ts'
 
 interface Heading {
-  /** Offset of its line. */
+  /** Offset of the heading's line. */
   start: number
   section: string
 }
@@ -10,13 +10,13 @@ interface Heading {
 /** Code between backticks of the same line opens nothing. */
 const fenceLine = /^ {0,3}(`{3,}(?!`|.*`)|~{3,})(.*)$/
 const hashHeading = /^ {0,3}#{1,6}[ \t]+(.*)$/
-/** In one line; its own markup is left out of the title. */
+/** An HTML heading in one line; the title has no markup. */
 const htmlHeading = /^ {0,3}<h[1-6](?:\s[^>]*)?>(.*)<\/h[1-6]>$/i
 const underline = /^ {0,3}(?:=+|-+)$/
 /** A line that can be a heading if an underline follows: no list item, quote, table row or code. */
 const paragraphLine = /^ {0,3}[^\s>|#*+`~-]/
 
-/** Cuts markdown before each heading outside of fenced code, comments and front matter; the pieces joined are the text again. */
+/** Cuts markdown before each heading outside of code, comments and front matter; joined, it is the text. */
 export function markdownPieces(markdown: string): Piece[] {
   const headings = [...headingsOf(markdown)]
   const preface = { text: markdown.slice(0, headings[0]?.start) }
@@ -26,7 +26,7 @@ export function markdownPieces(markdown: string): Piece[] {
   return [preface, ...sections]
 }
 
-/** A web page in markdown: it begins with its title, which is also the section of all that stands before the first heading. */
+/** Returns a web page in markdown: it begins with its title, the section of all before the first heading. */
 export function pagePieces({ title, text }: { title: string; text: string }): Piece[] {
   const named = text.trim() === '' || text.includes(title) ? text : `${title}\n\n${text}`
   return markdownPieces(named).map(piece => ({ ...piece, section: piece.section ?? title }))
@@ -57,13 +57,13 @@ function* headingsOf(markdown: string): Generator<Heading> {
 /** A fence, and comments, above a first key: other dashes are a rule. */
 const frontMatter = /^(---|\+\+\+)\n(?:[ \t]*(?:#.*)?\n)*["'\w][^\n:=]*(?::(?:[ \t]|\n)|=)/
 
-/** Between dashes it is YAML, whose comments look like headings, and between plus signs TOML. */
+/** Returns the length of front matter: YAML between dashes, whose comments look like headings, or TOML. */
 function frontMatterLength(markdown: string): number {
   const fence = frontMatter.exec(markdown)?.[1]
   return fence === undefined ? 0 : Math.max(0, markdown.indexOf(`\n${fence}\n`))
 }
 
-/** The fence that is open after a line; a closing one is at least as long as the opening one and stands alone. */
+/** Returns the open fence after a line; a closing one is alone and at least as long as the opening one. */
 export function fenceAfter(line: string, open: string | undefined): string | undefined {
   const [, marks, rest] = fenceLine.exec(line) ?? []
   if (marks === undefined) return open
@@ -71,12 +71,12 @@ export function fenceAfter(line: string, open: string | undefined): string | und
   return marks.startsWith(open) && rest?.trim() === '' ? undefined : open
 }
 
-/** Characters of a heading that are kept. */
+/** Max characters of a heading that are kept. */
 const maxTitleLength = 400
 
-/** Without the commonest markup: closing hashes, links, attributes, emphasis and code marks. */
+/** Returns a title without common markup: closing hashes, links, attributes, emphasis and code marks. */
 function plainTitle(title: string): string {
-  // Cut first: a line of brackets takes time by the square of its length.
+  // The cut comes first: a line of brackets takes time by the square of its length.
   return title
     .slice(0, maxTitleLength)
     .replace(/[ \t]+#+[ \t]*$/, '')

@@ -1,15 +1,15 @@
-/** Why a document could not be read, as a sentence for the person who sent it. */
+/** The reason why a document could not be read, as a sentence for its sender. */
 import { AppError } from '#platform/errors.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import { UnreadableDocument } from './parsed-document.ts'
 
-/** With `unavailable` the next attempt may succeed. */
+/** A failed reading; after `unavailable` the next attempt can succeed. */
 export interface NotRead {
   kind: 'unreadable' | 'unavailable'
   reason: string
 }
 
-/** The result of reading; for threads, since an error that leaves one keeps its message alone. */
+/** Returns the result of reading, for threads: an error that leaves one only keeps its message. */
 export async function readOrReason<Result>(
   read: () => Promise<Result>,
 ): Promise<{ kind: 'read'; result: Result } | NotRead> {
@@ -23,13 +23,13 @@ export async function readOrReason<Result>(
   }
 }
 
-/** Why the thread was killed or died, as a sentence; throws errors that are not the file's fault. */
+/** Returns the reason of the thread's death, as a sentence; throws errors that are not the file's fault. */
 export function reasonOf(error: unknown, subject = 'This file', advice = 'Split it up.'): string {
   if (error instanceof WorkerTimeout)
     return `${subject} takes too much time to read, so it was given up. ${advice}`
   if (error instanceof WorkerCrashed)
     return `${subject} takes too much memory to read, so it was given up. ${advice}`
-  // Some of it is thrown between the halves of the PDF reader, where nothing can catch it.
+  // Some errors are thrown between the halves of the PDF reader, where nothing can catch them.
   if (error instanceof RangeError && error.message.includes('call stack'))
     return `${subject} is nested too deeply to be read.`
   throw error

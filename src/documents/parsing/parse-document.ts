@@ -19,8 +19,8 @@ const parsers = {
 } satisfies Record<DocumentFormat, Parser>
 
 /**
- * Turns the bytes of a file into text; throws `UnreadableDocument` if they hold none. It may take as much time and memory
- * as the file's author wished: run it only in a thread that can be killed.
+ * Turns the bytes of a file into text; throws `UnreadableDocument` if they hold none. It can take as much
+ * time and memory as the file's author wants: run it only in a thread that can be killed.
  */
 export async function parseDocument(format: DocumentFormat, bytes: Uint8Array): Promise<ParsedDocument> {
   if (bytes.length === 0) throw new UnreadableDocument('This file is empty.')

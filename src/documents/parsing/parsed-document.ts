@@ -1,12 +1,12 @@
 import { limits } from './limits.ts'
 
-/** A file turned into plain text, with what is known of where each part stood. */
+/** A file as plain text, with the known place of each part. */
 export interface ParsedDocument {
   /** The whole text in reading order, free of NUL and lone surrogates, with `\n` as the only line break. */
   text: string
-  /** A partition of `text` in reading order. Where one ends is a good place to cut. */
+  /** A partition of `text` in reading order. Their ends are good places to cut. */
   spans: Span[]
-  /** Sentences for the person who uploaded the file that name what of it could not be read; absent if all was. */
+  /** Sentences for the person who uploaded the file about its unreadable parts; absent without any. */
   warnings?: readonly string[]
 }
 
@@ -14,23 +14,23 @@ export interface ParsedDocument {
 export interface Span {
   start: number
   end: number
-  /** Counted from 1; absent where the format has no pages. */
+  /** Page counted from 1; absent if the format has no pages. */
   page?: number
-  /** Heading under which the text stands. */
+  /** Heading above the text. */
   section?: string
 }
 
-/** The pieces that a parser finds; white space that separates one from the next included. */
+/** A piece that a parser finds, including white space before the next one. */
 export interface Piece {
   text: string
   page?: number
   section?: string | undefined
 }
 
-/** Reads one format; throws `UnreadableDocument` for what it can't read. */
+/** Reads one format; throws `UnreadableDocument` for an unreadable file. */
 export type Parser = (bytes: Uint8Array) => Promise<ParsedDocument>
 
-/** The file holds nothing that can be read; the message says why, as a sentence for the person who uploaded it. */
+/** Thrown for an unreadable file; the message is the reason, a sentence for the person who uploaded it. */
 export class UnreadableDocument extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
@@ -47,7 +47,7 @@ export function tooMuchText(): UnreadableDocument {
 
 const maxSectionLength = 200
 
-/** Joins pieces into a document; empty ones leave no span. Longer sections are cut. */
+/** Joins pieces into a document; empty ones leave no span. Too long sections are cut. */
 export function documentOf(
   pieces: Iterable<Piece>,
   { sectionLength = maxSectionLength }: { sectionLength?: number } = {},
@@ -71,12 +71,12 @@ export function documentOf(
   return { text: storable(texts.join('')), spans }
 }
 
-/** Databases take neither control characters nor half a character; each becomes one unit, so that offsets stay. */
+/** Replaces control characters and half ones, which no database takes, by one unit each: offsets stay. */
 function storable(text: string): string {
   return text.replace(/(?![\n\t])\p{Cc}/gu, ' ').toWellFormed()
 }
 
-/** The lines of a text one by one, each with its line break. */
+/** Yields the lines of a text, each with its line break. */
 export function* linesOf(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
     const lineBreak = text.indexOf('\n', start)

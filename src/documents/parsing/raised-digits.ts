@@ -3,8 +3,8 @@ const raised = new Map(
 )
 
 /**
- * A number that stands above the line right behind another, or behind a bracket, in digits that do so by themselves: without
- * them, 10 to the power of 6 would read 106. Search knows these digits as the usual ones. Any other text is given back.
+ * Returns a number above the line right behind another, or behind a bracket, in raised digits: without them,
+ * 10 to the power of 6 would read 106. Search treats them like usual ones. Returns other text unchanged.
  */
 export function raisedDigits(text: string, before: string): string {
   const isNumber = /[\d)]/.test(before.at(-1) ?? '') && /^[-+−–]?\d+\s*$/.test(text)

@@ -1,4 +1,4 @@
-/** The requests of the engine: a name and JSON (a list of values, or one string) in, JSON out. It trusts no input. */
+/** The engine's requests: a name and JSON (a list of values, or one string), untrusted; returns JSON. */
 
 import { isDeeperThan } from '#platform/json-depth.ts'
 import { hasMoreValuesThan } from '#platform/json-values.ts'

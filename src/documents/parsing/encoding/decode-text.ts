@@ -1,16 +1,17 @@
 import { UnreadableDocument } from '../parsed-document.ts'
 import { guessEncoding } from './guess-encoding.ts'
 
-/** How much of a file is looked at for signs that it is no text. */
+/** Bytes of a file that are checked for signs that it is no text. */
 const sampleBytes = 64 * 1024
-/** Up to this share of zero bytes a file is text with a few accidents; compressed data has 1/256. */
+/** Max share of zero bytes of a text with a few accidents; compressed data has 1/256. */
 const fewZeros = 0.001
-/** Below this share of broken characters a file is UTF-8 with a few errors, not another encoding. */
+/** Share of broken characters below which a file is UTF-8 with a few errors, not another encoding. */
 const fewErrors = 0.05
 
 /**
- * The text of a file in an unknown encoding, with `\n` as the only line break: by its byte order mark, else by evidence
- * UTF-16, UTF-8, or what was usual before in the language that it seems to be in.
+ * Returns the text of a file in an unknown encoding, with `
+ * ` as the only line break: by its byte order mark, else by evidence UTF-16, UTF-8, or the former usual
+ * encoding of its apparent language.
  */
 export function decodeText(bytes: Uint8Array): string {
   const encoding = markedEncoding(bytes) ?? unmarkedEncoding(bytes)
@@ -37,8 +38,8 @@ function unmarkedEncoding(bytes: Uint8Array): string {
 }
 
 /**
- * In UTF-16, Latin letters, digits and spaces have a zero byte, always on the same side, and spaces stand in any text; in
- * other encodings it has next to none.
+ * Recognises UTF-16: Latin letters, digits and spaces have a zero byte, always on the same side, and any text
+ * has spaces; other encodings have next to none.
  */
 function guessUtf16(sample: Uint8Array): string | undefined {
   const [even, odd] = [zerosIn(sample, 0), zerosIn(sample, 1)]
@@ -53,14 +54,14 @@ function notText(): UnreadableDocument {
   return new UnreadableDocument('This file is not text: it holds binary data.')
 }
 
-/** Of numbers in two bytes, for example, many would be control characters, or none at all. */
+/** Returns true for text: numbers in two bytes, for example, would include many control characters. */
 function isText(sample: Uint8Array, encoding: string): boolean {
   const text = new TextDecoder(encoding).decode(sample)
   const others = text.match(/[\p{Cn}\p{Co}\ufffd]|(?![\t\n\f\r])\p{Cc}/gu)?.length ?? 0
   return others <= Math.max(1, text.length * fewErrors)
 }
 
-/** Zero bytes at every second place from `first` on. */
+/** Counts zero bytes at every second place from `first` on. */
 function zerosIn(sample: Uint8Array, first: number): number {
   let zeros = 0
   for (let index = first; index < sample.length; index += 2) if (sample[index] === 0) zeros++

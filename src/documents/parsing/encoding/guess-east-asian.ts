@@ -1,13 +1,13 @@
-/** Which of the encodings of Chinese, Japanese and Korean a text is in, by the words that it would hold in each. */
+/** Guesses the encoding of a Chinese, Japanese or Korean text by the words that it would hold in each. */
 
 import { beyondAscii, count, decodeSample, isBroken } from './sample.ts'
 
-/** Characters that make no word but speak for an encoding: Japanese syllables, and the most frequent Korean ones. */
+/** Characters that make no word but indicate an encoding: Japanese syllables, and frequent Korean ones. */
 const kana = /[\u3041-\u30fc]/g
 const usualHangul =
   /[이다는에의가을고하지로기사도은한를어서리정인대자시수스일아나해여부보전주장상제그라과구들원으게동만있것오세비었국니조안당무소연관선계경중트년할신저면드우공물화번호회용성진금교명업행]/g
 const nothing = /(?!)/g
-/** Words of two characters or more as the segmenter finds them, which knows none of Korean. */
+/** Words of at least two characters that the segmenter finds, which knows no Korean. */
 const han = /^\p{sc=Han}{2,}$/u
 const encodings = {
   shift_jis: { words: han, letters: kana },
@@ -17,16 +17,16 @@ const encodings = {
   'euc-kr': { words: nothing, letters: usualHangul },
 }
 
-/** How much of a text is looked at. */
+/** Bytes of a text that are checked. */
 const sampleBytes = 8 * 1024
-/** Share of its characters that make words, which an encoding needs, and by how much it has to be the best. */
+/** Min share of an encoding's characters in words, and its min lead over the second best. */
 const minWords = 0.3
 const minLead = 2
 
-/** It knows the words of Chinese, simplified or not, and of Japanese: other characters stand alone. */
+/** The segmenter knows words of Chinese, simplified or not, and Japanese: other characters are single. */
 const segmenter = new Intl.Segmenter('ja', { granularity: 'word' })
 
-/** Undefined where none is clearly the likeliest. */
+/** Returns undefined if no encoding is clearly the likeliest. */
 export function guessEastAsian(bytes: Uint8Array): string | undefined {
   const sample = bytes.subarray(0, sampleBytes)
   const [best, second] = Object.entries(encodings)

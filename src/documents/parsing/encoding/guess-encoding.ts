@@ -1,13 +1,13 @@
-/** The encoding of text that is neither UTF-8 nor UTF-16, by what it would say in each. */
+/** Guesses the encoding of text that is neither UTF-8 nor UTF-16, by its meaning in each. */
 
 import { guessEastAsian } from './guess-east-asian.ts'
 import { guessLatin, western } from './guess-latin.ts'
 import { beyondAscii, count, decodeSample, isBroken } from './sample.ts'
 
-/** How much of a text is looked at, from its first character beyond ASCII on. */
+/** Bytes of a text that are checked, from its first character beyond ASCII on. */
 const sampleBytes = 64 * 1024
 
-/** By the letters that words in one byte a letter mostly consist of; the share that they need of all beyond ASCII. */
+/** By the most frequent letters of words with one byte a letter; the min share of these beyond ASCII. */
 const russian = 'оеаинтсрвлкм'
 const usualLetters = {
   'windows-1251': russian,
@@ -17,15 +17,15 @@ const usualLetters = {
   'windows-1256': 'اليمنوترهب',
 }
 const minLetters = 0.4
-/** Fewer letters decide nothing. */
+/** Min letters for a decision. */
 const minInWords = 4
 /** Share of characters beyond ASCII that are typical of a script. */
 const mostly = 0.6
-/** Its letters, vowels and tones that are used most, and more of them, since nearly any bytes are some Thai. */
+/** The most used letters, vowels and tones of Thai, and their min share: nearly any bytes are some Thai. */
 const thai = /[กงดตทนมยรลวสอาเัี่้]/g
 const minThai = 0.6
 
-/** Undefined if undecided. */
+/** Returns undefined if undecided. */
 export function guessEncoding(bytes: Uint8Array): string | undefined {
   const start = firstBeyondAscii(bytes)
   const sample = bytes.subarray(start, start + sampleBytes)
@@ -51,7 +51,7 @@ function guessByLetters(sample: Uint8Array): string | undefined {
   return best !== undefined && best.share >= minLetters ? best.encoding : undefined
 }
 
-/** As a loop, since a call for each byte of a large file would take seconds. */
+/** A loop, because a call for each byte of a large file would take seconds. */
 function firstBeyondAscii(bytes: Uint8Array): number {
   let index = 0
   while (index < bytes.length && !isBeyondAscii(bytes[index] ?? 0)) index++
@@ -59,8 +59,8 @@ function firstBeyondAscii(bytes: Uint8Array): number {
 }
 
 /**
- * How many characters beyond ASCII stand together: accents and special letters stand alone or in twos, those of other scripts
- * don't. One and the same again and again is no word, but a rule or a leader.
+ * Counts adjacent characters beyond ASCII: accents and special letters are single or in twos, those of other
+ * scripts are not. Repetitions of one are no word, but a rule or a leader.
  */
 function runsIn(sample: Uint8Array): { all: number; inTwos: number; inThrees: number } {
   let [all, inTwos, inThrees, run] = [0, 0, 0, 0]
@@ -74,7 +74,7 @@ function runsIn(sample: Uint8Array): { all: number; inTwos: number; inThrees: nu
   return { all, inTwos, inThrees }
 }
 
-/** Upper and lower case as words have them, or letters of a script without cases. */
+/** Words in upper and lower case, or in letters of a script without cases. */
 const words = /(?<![\p{L}\p{M}])(?:\p{Lu}?\p{Ll}{2,}|\p{Lu}{4,}|\p{Lo}{2,})(?![\p{L}\p{M}])/gu
 
 function shareInWords(text: string, letters: string): number {

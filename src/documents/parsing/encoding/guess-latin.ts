@@ -1,24 +1,24 @@
-/** The encoding of text in Latin letters, by the language whose letters beyond ASCII it has. */
+/** Guesses the encoding of text in Latin letters, by the language with its letters beyond ASCII. */
 
 export const western = 'windows-1252'
 
-/** Letters beyond ASCII of languages that are written in `windows-1252`. */
+/** Letters beyond ASCII of languages in `windows-1252`. */
 const westernLetters = [
   ...['äöüß', 'àâæçéèêëîïôœùûüÿ', 'áéíóúüñªº', 'áâãàçéêíóôõúüªº', 'àèéìîòùªº', 'åäöé', 'æøåé', 'áðéíóúýþæö'],
   ...['ëéïèüöêç', 'äöõüšž', 'àçéèíïóòúü', 'äöåéšž'],
 ]
 
-/** The same of others: Polish, Czech, Slovak, Hungarian, Romanian, Croatian and Slovenian, Turkish. */
+/** Letters of Polish, Czech, Slovak, Hungarian, Romanian, Croatian and Slovenian, Turkish. */
 const otherLetters = {
   'windows-1250': ['ąćęłńóśźż', 'áčďéěíňóřšťúůýž', 'áäčďéíľňóôšťúýž', 'áéíóöőúüű', 'ăâîşţ', 'čćđšž'],
   'windows-1254': ['çğıiöşüâî'],
 }
 
-/** So few letters decide nothing. */
+/** Min letters for a decision. */
 const minLetters = 3
-/** Share of the letters that a language has to have. */
+/** Min share of the letters that a language has. */
 const minShare = 0.9
-/** How many letters it may be without for each that the likeliest Western language is without. */
+/** Max letters that it lacks for each one that the likeliest Western language lacks. */
 const maxMissing = 0.25
 
 interface Letter {
@@ -26,7 +26,7 @@ interface Letter {
   count: number
 }
 
-/** `windows-1252` where no other one is clearly more likely. */
+/** Returns `windows-1252` if no other encoding is clearly more likely. */
 export function guessLatin(sample: Uint8Array): string {
   const letters = lettersOf(sample)
   if (total(letters) < minLetters) return western
@@ -38,7 +38,7 @@ export function guessLatin(sample: Uint8Array): string {
   return best !== undefined && missing > 0 && best.share >= needed ? best.encoding : western
 }
 
-/** Each letter of any of the encodings, with its count. */
+/** Returns each letter of any of the encodings, with its count. */
 function lettersOf(sample: Uint8Array): Letter[] {
   const counts = new Uint32Array(256)
   for (const byte of sample) counts[byte] = (counts[byte] ?? 0) + 1
@@ -48,7 +48,7 @@ function lettersOf(sample: Uint8Array): Letter[] {
     .filter(({ byte, count }) => count > 0 && tables.some(table => /\p{L}/u.test(table[byte] ?? '')))
 }
 
-/** The greatest share of these letters that a language has, where it also has most of those that only its encoding gives. */
+/** Returns the max share of these letters in a language that also has most of the encoding's own letters. */
 function bestShare(letters: readonly Letter[], encoding: string, languages: readonly string[]): number {
   const [table, usual] = [tableOf(encoding), tableOf(western)]
   const own = letters.filter(({ byte }) => table[byte] !== usual[byte])
@@ -64,7 +64,7 @@ function total(letters: readonly Letter[]): number {
   return letters.reduce((sum, { count }) => sum + count, 0)
 }
 
-/** The letter of each byte beyond ASCII, in lower case. */
+/** Returns the letter of each byte beyond ASCII, in lower case. */
 function tableOf(encoding: string): string[] {
   const decoder = new TextDecoder(encoding)
   return Array.from({ length: 256 }, (_, byte) =>

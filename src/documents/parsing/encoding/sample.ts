@@ -1,11 +1,11 @@
 /** A part of a text, decoded on trial. */
 
-/** Samples of at least this length may end within a character. */
+/** Min length of a sample that can end within a character. */
 const longSampleBytes = 8 * 1024
-/** Share of broken characters that a text may have. */
+/** Max share of broken characters in a text. */
 const fewErrors = 0.05
 
-/** A character that the end of a long sample has cut is left out. */
+/** Decodes a sample, without a character that the end of a long one has cut. */
 export function decodeSample(sample: Uint8Array, encoding: string): string {
   return new TextDecoder(encoding).decode(sample, { stream: sample.length >= longSampleBytes })
 }

@@ -1,4 +1,4 @@
-/** Values that are no names, by their form; texts are all others. */
+/** The forms of values that are no names; all others are texts. */
 const forms = {
   empty: /^$/,
   year: /^(?:19|20)\d\d$/,
@@ -8,15 +8,15 @@ const forms = {
 } as const
 type Form = keyof typeof forms | 'text'
 
-/** Numbers that count up are names, such as those of weeks; of fewer, any two values may be neighbours. */
+/** Min numbers that count up and so are names, such as those of weeks; fewer can be neighbours by chance. */
 const shortestSeries = 3
 const maxWordLength = 64
 
 /**
- * The names of a table's columns: those of the first record that fills more than one column, if it holds names. It does if
- * all of its values are different words or years, or if it holds texts, dates or a series of numbers above values of another
- * form. Repeated names are numbered, and columns with values but without a name are named by
- * their place; the names of other columns are empty.
+ * Returns the names of a table's columns, which are in the first record that fills more than one column, if
+ * it holds names. It does if all of its values are different words or years, or if it holds texts, dates or a
+ * series of numbers above values of another form. Repeated names are numbered, and columns with values but
+ * without a name are named by their place; the names of other columns are empty.
  */
 export function columnNames(records: readonly (readonly string[])[]): string[] | undefined {
   const table = records.map(record => record.map(value => value.trim()))
@@ -26,7 +26,7 @@ export function columnNames(records: readonly (readonly string[])[]): string[] |
   return areWords(names) || differsFrom(rows, names) ? toldApart(names, rows) : undefined
 }
 
-/** All of the names, but for the columns of row numbers and those without values, which programs leave unnamed. */
+/** Returns true if all names are words, except for the often unnamed columns of row numbers or no values. */
 function areWords(record: readonly string[]): boolean {
   const names = record.slice(record[0] === '' ? 1 : 0, record.findLastIndex(name => name !== '') + 1)
   const isWord = (name: string) =>
@@ -38,7 +38,7 @@ function areWords(record: readonly string[]): boolean {
   )
 }
 
-/** Whether the record names what stands below: no number of it stands above numbers, and some text or date does. */
+/** Returns true if the record names the rows below: no number is above numbers, but a text or date is. */
 function differsFrom(rows: readonly (readonly string[])[], names: readonly string[]): boolean {
   const isSeries = countsUp(names)
   let differing = 0

@@ -6,9 +6,9 @@ import { columnNames } from './column-names.ts'
 
 type Parse = (text: string, options: Options) => string[][]
 
-/** Of those that part every record alike, the first: a comma is as often a part of a value. */
+/** Delimiters by priority among those that separate all records alike: a comma is often a part of a value. */
 const delimiters = ['\t', ';', '|', ',']
-/** Lines above a table: Excel's delimiter line, and titles with a blank line behind them; no value that goes on below. */
+/** Lines above a table: Excel's delimiter line, and titles before a blank line; no value continues below. */
 const preamble = /^(?:sep=.\n)?(?:(?:(?:"[^"\n]*"|[^"\t;|,\n][^\t;|,\n]*)\n)+\n+)?/i
 const sampleCharacters = 64 * 1024
 const sampleRecords = 20
@@ -16,8 +16,8 @@ const sampleRecords = 20
 const lenient: Options = { relax_quotes: true, relax_column_count: true, skip_empty_lines: true }
 
 /**
- * The records as they stand in the file, so that they can be quoted; none is cut from itself at a quoted line break.
- * The names of the columns, if the table has them, are the section.
+ * Returns the records of the file unchanged, so that they can be quoted; quoted line breaks cut none. The
+ * names of the columns, if the table has them, are the section.
  */
 export async function parseCsv(bytes: Uint8Array): Promise<ParsedDocument> {
   const { parse } = await import('csv-parse/sync')
@@ -44,12 +44,12 @@ function readSample(parse: Parse, sample: string, delimiter: string): string[][]
       },
     })
   } catch {
-    // The sample ends in the middle of a record: those before it stand.
+    // The sample ends within a record: those before it count.
   }
   return records
 }
 
-/** Columns that every record has. */
+/** Returns the number of columns of every record. */
 function columns(records: string[][]): number {
   return records.length === 0 ? 0 : Math.min(...records.map(record => record.length))
 }
@@ -57,13 +57,13 @@ function columns(records: string[][]): number {
 /** The form of records with `raw`. */
 interface RawRecord {
   record: string[]
-  /** As it stands in the file, with its line break. */
+  /** The record in the file, with its line break. */
   raw: string
 }
 
-/** Characters of a record that stands in one passage; longer ones are cut between their values. */
+/** Max characters of a record in one passage; longer ones are cut between their values. */
 const longRecord = 400
-/** Longer names are repeated for the columns of each part alone, lest they outgrow the values. */
+/** Max characters of all names: longer ones are repeated only for the columns of each part. */
 const longNames = 4_000
 const longLabel = 100
 
@@ -81,7 +81,7 @@ function readRecords(parse: Parse, text: string, delimiter: string, names: strin
       },
     })
   } catch {
-    // Quotes that don't match: the file is still text, line by line.
+    // Quotes don't match: the file is still text, line by line.
     return Iterator.from(linesOf(text))
       .map(line => ({ text: line, section: section?.slice(0, longNames) }))
       .toArray()
@@ -112,7 +112,7 @@ function partsOf(
     const line = from === 0 ? text : `${label} … ${text}`
     pieces.push({
       text: line.endsWith('\n') ? line : `${line}\n`,
-      // A value that is itself longer than a passage has the label beside all of its parts.
+      // A value longer than a passage has the label beside all of its parts.
       section: text.length > longRecord ? `${label}: ${section}` : section,
     })
     from = to
@@ -120,7 +120,7 @@ function partsOf(
   return pieces
 }
 
-/** Where a part ends that begins with the cell `from`; `names` are those that must not grow too long beside it. */
+/** Returns the end of a part that begins with the cell `from`; `names` must not grow too long beside it. */
 function partEnd(cells: readonly string[], from: number, names: readonly string[]): number {
   let [to, length, ofNames] = [from, 0, 0]
   do {
@@ -135,7 +135,7 @@ function sectionOf(names: readonly string[]): string {
   return names.filter(name => name !== '').join(', ')
 }
 
-/** The cells of a record as they stand in the file, with the delimiters behind them. */
+/** Returns the cells of a record in the file, with the delimiters behind them. */
 function cellsOf(source: string, delimiter: string): string[] {
   const cells: string[] = []
   for (let start = 0; start < source.length; ) {

@@ -3,9 +3,9 @@ import { limits } from '../limits.ts'
 import type { ParsedDocument } from '../parsed-document.ts'
 import { documentOf, linesOf, tooMuchText, UnreadableDocument } from '../parsed-document.ts'
 
-/** Above this mean length of a line, a document was written for machines and gets line breaks. */
+/** Mean length of a line above which a document was written for machines and gets line breaks. */
 const longLine = 200
-/** A line of that many characters ends at the next bracket, brace or comma. */
+/** Characters of a line after which it ends at the next bracket, brace or comma. */
 const lineWidth = 80
 
 /** The byte before each value of a sequence (RFC 7464). */
@@ -13,8 +13,8 @@ const recordSeparator = 0x1e
 const blank = 0x20
 
 /**
- * JSON, JSON Lines or several values, as the source itself, so that it can be quoted, but for letters that are written as escapes; every line
- * break is a place to cut.
+ * Returns JSON, JSON Lines or several values as the source, so that it can be quoted, except for escaped
+ * letters; every line break is a place to cut.
  */
 export async function parseJson(bytes: Uint8Array): Promise<ParsedDocument> {
   const source = decodeText(
@@ -30,10 +30,10 @@ function piecesOf(source: string) {
   return Iterator.from(readableLines(source)).map(line => ({ text: unescaped(line) }))
 }
 
-/** Of all that a string may hold, with the four digits of one unit; any other pair is passed over. */
+/** Escapes in a string, with the four digits of one unit; any other pair is skipped. */
 const escaped = /\\(?:u([\da-f]{4})|.)/gi
 
-/** Many programs write all beyond ASCII as escapes: words would not be found by what they are. */
+/** Decodes letters: many programs escape all beyond ASCII, and search would not find the words. */
 function unescaped(line: string): string {
   if (!line.includes('\\u')) return line
   return line.replace(escaped, (whole, digits: string | undefined) => {
@@ -51,7 +51,7 @@ function readableLines(source: string): Iterable<string> {
   return source.length / lines > longLine ? brokenLines(source) : linesOf(source)
 }
 
-/** Without indentation, which would grow with the square of the depth. */
+/** Breaks lines without indentation, which would grow with the square of the depth. */
 function brokenLines(source: string): string[] {
   const lines: string[] = []
   let start = 0
@@ -65,8 +65,8 @@ function brokenLines(source: string): string[] {
 }
 
 /**
- * The parser of the language can't be stopped while it builds what it reads, and each value and level takes many times
- * the memory of its source: so both are counted before.
+ * Limits depth and values: the language's parser can't be stopped, and each value and level takes many times
+ * the memory of its source. So both are counted before.
  */
 function assertModest(source: string): void {
   let depth = 0
@@ -93,7 +93,7 @@ function assertJson(written: string): void {
   if (problem === undefined) return
   const broken = brokenLine(source)
   if (broken === undefined || areValues(source)) return
-  // Where the first line is a value by itself, the file is meant to be JSON Lines.
+  // If the first line is a value by itself, the file is meant to be JSON Lines.
   throw broken.isFirst
     ? new UnreadableDocument(`This file is not valid JSON: ${problem}.`)
     : new UnreadableDocument(`Line ${broken.number} of this file is not valid JSON: ${broken.problem}.`)
@@ -111,7 +111,7 @@ function problemOf(json: string): string | undefined {
 /** Numbers that JSON has no form for, as Python, R and others write them. */
 const otherNumbers = /[+-]?\b(?:NaN|Inf(?:inity)?)\b/gi
 
-/** The same with zeros for the numbers that JSON does not know; offsets stay. */
+/** Returns the source with zeros for numbers that JSON does not know; offsets stay. */
 function inPlainNumbers(source: string): string {
   if (source.search(otherNumbers) === -1) return source
   let plain = ''
@@ -128,7 +128,7 @@ function replaced(outside: string): string {
   return outside.replace(otherNumbers, number => `0${' '.repeat(number.length - 1)}`)
 }
 
-/** Whether the source is objects and arrays one after the other, each over as many lines as it likes. */
+/** Returns true if the source is a sequence of objects and arrays, each over any number of lines. */
 function areValues(source: string): boolean {
   let depth = 0
   let start = 0
@@ -144,7 +144,7 @@ function areValues(source: string): boolean {
   return isWhole && start > 0 && source.slice(start).trim() === ''
 }
 
-/** The first line that is neither blank nor JSON by itself, and whether only blank ones stand above it. */
+/** Returns the first line neither blank nor JSON by itself; `isFirst` if only blank lines are above. */
 function brokenLine(source: string): { number: number; isFirst: boolean; problem: string } | undefined {
   let number = 0
   let isFirst = true
@@ -152,14 +152,14 @@ function brokenLine(source: string): { number: number; isFirst: boolean; problem
     number++
     if (line.trim() === '') continue
     const problem = problemOf(line.trimEnd())
-    // Its own count of lines begins with this one.
+    // The parser's own count of lines begins with this one.
     if (problem !== undefined) return { number, isFirst, problem: problem.replace(/ \(line 1 .*\)$/, '') }
     isFirst = false
   }
   return undefined
 }
 
-/** Calls with each bracket, brace and comma outside of strings. */
+/** Calls `visit` with each bracket, brace and comma outside of strings. */
 function eachMark(source: string, visit: (mark: string, at: number) => void): void {
   for (let at = 0; at < source.length; at++) {
     const mark = source.charAt(at)
@@ -168,7 +168,7 @@ function eachMark(source: string, visit: (mark: string, at: number) => void): vo
   }
 }
 
-/** Offset of the quote that closes a string, or of the source's end. */
+/** Returns the offset of the quote that closes a string, or of the source's end. */
 function stringEnd(source: string, quote: number): number {
   for (let at = quote + 1; at < source.length; at++) {
     const unit = source.charAt(at)

@@ -3,7 +3,7 @@ import { markdownPieces } from '../markdown-pieces.ts'
 import type { ParsedDocument } from '../parsed-document.ts'
 import { documentOf } from '../parsed-document.ts'
 
-/** The source as it stands, front matter included; headings are sections. */
+/** Returns the source unchanged, including front matter; headings are sections. */
 export async function parseMarkdown(bytes: Uint8Array): Promise<ParsedDocument> {
   return documentOf(markdownPieces(decodeText(bytes)))
 }

@@ -9,8 +9,8 @@ export interface Rows {
 }
 
 /**
- * Each row as a paragraph with a line for each column, `name: value`, so that every passage shows by itself what its values
- * are; a query without rows is a document without text. Nulls and bytes are left out.
+ * Returns each row as a paragraph with a line for each column, `name: value`, so that every passage explains
+ * its own values; a query without rows is a document without text. Nulls and bytes are left out.
  */
 export async function parseRows(bytes: Uint8Array): Promise<ParsedDocument> {
   const { columns, rows }: Rows = JSON.parse(new TextDecoder().decode(bytes))
@@ -25,7 +25,7 @@ function paragraphOf(columns: readonly string[], row: readonly unknown[]): strin
   return lines.length === 0 ? '' : `${lines.join('')}\n`
 }
 
-/** A blank line would end the row before its end. */
+/** Removes blank lines, which would end the row too early. */
 function oneParagraph(value: string): string {
   return value.replace(/\r\n?/g, '\n').replace(/\n[ \t]*(?=\n)/g, '')
 }

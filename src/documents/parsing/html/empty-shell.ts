@@ -10,14 +10,14 @@ import {
   someText,
 } from './placeholders.ts'
 
-/** Characters: a page with fewer is empty; and of names that are looked at. */
+/** Characters below which a page is empty, and max characters of names that are read. */
 const littleText = 200
 const longestNames = 500
 
 const unseen = new Set(['script', 'style', 'noscript', 'template', 'title', 'head'])
 const unseenOrBesides = new Set([...unseen, ...besides])
 
-/** Whether scripts would write what the page is about: as it was sent, it says next to nothing. */
+/** Returns true if scripts would write the page's content, which as sent is next to nothing. */
 export function isEmptyShell({ root, body }: HtmlDocument): boolean {
   const elements = elementsOf(root)
   if (!elements.some(isProgram)) return false
@@ -37,7 +37,7 @@ function isEmptyMount(element: HtmlElement): boolean {
   return (mountIds.has(attributes.id ?? '') || mountNames.has(name)) && seenLength(element) === 0
 }
 
-/** A skeleton or a spinner, unless it is hidden. */
+/** Returns true for a visible skeleton or spinner. */
 function isBusy(element: HtmlElement): boolean {
   const { class: classes = '', id = '', hidden, style = '' } = element.attributes
   if (hidden !== undefined || /display:\s*none/i.test(style) || seenLength(element) > 0) return false
@@ -59,7 +59,7 @@ function demandsScripts(element: HtmlElement): boolean {
   )
 }
 
-/** Characters other than blanks. */
+/** Counts visible characters other than blanks. */
 function seenLength(element: HtmlElement, leftOut = unseen): number {
   let length = 0
   const nodes: HtmlNode[] = [element]

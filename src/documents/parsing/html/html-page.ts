@@ -5,7 +5,7 @@ import { linkTarget, lists } from './rendering/content-kinds.ts'
 
 export interface HtmlPage {
   html: string
-  /** Where it came from, after redirects. */
+  /** The address of the page, after redirects. */
   url: string
 }
 
@@ -14,7 +14,7 @@ export interface MarkdownPage {
   markdown: string
 }
 
-/** Elements that are never shown, or only where something cannot run or play. */
+/** Elements that are never shown, or only if something cannot run or play. */
 const unseen = new Set(
   'title script style noscript template iframe video audio defs symbol desc metadata'.split(' '),
 )
@@ -23,12 +23,12 @@ const navigation = new Set(['nav', 'search', 'navigation', 'menubar'])
 const landmarks = new Set(['header', 'footer', 'banner', 'contentinfo'])
 const content = new Set(['main', 'article', 'h1'])
 
-/** The text of a web page as markdown, with absolute links; element and role alone decide what is left out. */
+/** Returns the text of a web page as markdown, with absolute links; only element and role exclude parts. */
 export function readHtmlPage({ html, url }: HtmlPage): MarkdownPage {
   return readablePart(parseHtml(html), url)
 }
 
-/** The same of a page that is parsed already. Changes the document. */
+/** Returns the text of a parsed page likewise. Changes the document. */
 export function readablePart({ root, body }: HtmlDocument, url: string): MarkdownPage {
   const elements = elementsOf(root)
   const title = titleOf(elements)
@@ -40,16 +40,16 @@ export function readablePart({ root, body }: HtmlDocument, url: string): Markdow
 
 function isFurniture(element: HtmlElement): boolean {
   if (unseen.has(element.name) || isDecoration(element)) return true
-  // An end tag that is missing makes the page itself a part of its menu.
+  // A missing end tag makes the page itself a part of its menu.
   return navigation.has(kindOf(element)) && !elementsOf(element).some(({ name }) => content.has(name))
 }
 
-/** The role, where an author has given one; else the element. */
+/** Returns the role if the author has set one, else the element. */
 function kindOf({ name, attributes }: HtmlElement): string {
   return /^[a-z]+/.exec(attributes.role?.trim().toLowerCase() ?? '')?.[0] ?? name
 }
 
-/** Such as the name of an icon, or the sign of a link to a heading. */
+/** Returns true for decoration, such as the name of an icon, or the sign of a link to a heading. */
 function isDecoration({ name, attributes, children }: HtmlElement): boolean {
   const isHidden = attributes['aria-hidden'] === 'true'
   if (isHidden && (name === 'i' || /icon|symbol/i.test(attributes.class ?? ''))) return true
@@ -61,7 +61,7 @@ function isSign(node: HtmlElement | string): boolean {
   return typeof node === 'string' && !/[\p{L}\p{N}]/u.test(node)
 }
 
-/** Headers and footers of the page itself, not those of its parts. */
+/** Returns headers and footers of the page itself, not those of its parts. */
 function landmarksOf(body: HtmlElement): HtmlElement[] {
   const found: HtmlElement[] = []
   const open = [body]
@@ -74,7 +74,7 @@ function landmarksOf(body: HtmlElement): HtmlElement[] {
   return found
 }
 
-/** A list of links to pages and of nothing else. */
+/** Returns true for a list of links to pages and of nothing else. */
 function isMenu(list: HtmlElement): boolean {
   if (!lists.has(list.name)) return false
   const open = [list]

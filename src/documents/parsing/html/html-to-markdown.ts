@@ -5,7 +5,7 @@ import type { BlockOptions } from './rendering/blocks.ts'
 import { blocksAsMarkdown } from './rendering/blocks.ts'
 import { silent } from './rendering/content-kinds.ts'
 
-/** Markdown with headings as `#`, tables as GitHub writes them, and images as their description. Changes `root`. */
+/** Writes markdown with headings as `#`, GitHub's tables, and images as their description. Changes `root`. */
 export function toMarkdown(root: HtmlElement, options: BlockOptions): string {
   removeElements(root, ({ name }) => silent.has(name))
   if (shapeOf(root).depth > limits.htmlDepth) return textOf(root).trim()

@@ -1,10 +1,10 @@
 import { Parser } from 'htmlparser2'
 
-/** No more of a page than what reading it takes: there are no comments, and a text is only its string. */
+/** An element, with only the facts for reading: there are no comments, and a text is only its string. */
 export interface HtmlElement {
-  /** In lower case. */
+  /** Name in lower case. */
   name: string
-  /** By their names in lower case. */
+  /** Attributes by their names in lower case. */
   readonly attributes: Record<string, string>
   children: HtmlNode[]
 }
@@ -15,20 +15,20 @@ export interface HtmlDocument {
   body: HtmlElement
 }
 
-/** A document in any state of completeness: like a browser's, its body holds all that is shown. */
+/** Parses a document, complete or not: like a browser's, its body holds all shown content. */
 export function parseHtml(html: string): HtmlDocument {
   const root = parse(html)
   const body = framedBody(root)
   if (body !== undefined) return { root, body }
-  // The parser puts no tags where an author has left them out, and takes only the first body.
+  // The parser adds no tags that an author has left out, and takes only the first body.
   const framed = parse(`<html><body>${html.replace(frame, '')}`)
   return { root: framed, body: elementsOf(framed).find(({ name }) => name === 'body') ?? framed }
 }
 
-/** Tags that a page may leave out, or have too often. */
+/** Tags that a page can leave out, or have too often. */
 const frame = /<!doctype[^>]{0,1000}>|<\/?(?:html|head|body|frameset|noframes)(?:\s[^>]{0,2000})?>/gi
 
-/** The body, where the document is one `html` element with one `body`, and nothing stands beside them. */
+/** Returns the body if the document is one `html` element with one `body`, and nothing beside them. */
 function framedBody(root: HtmlElement): HtmlElement | undefined {
   const [html, ...besides] = root.children.filter(isShown)
   if (html === undefined || typeof html === 'string' || html.name !== 'html' || besides.length > 0) return
@@ -44,14 +44,14 @@ function isNamed(node: HtmlNode, name: string): node is HtmlElement {
   return typeof node !== 'string' && node.name === name
 }
 
-/** Tags that may be open at a time: the parser takes longer for each, the more are. After that, tags hold nothing. */
+/** Max open tags: the parser takes longer for each, the more are open. After that, tags hold nothing. */
 const maxOpen = 5_000
-/** Their content would be taken for text of the page. */
+/** Elements whose content would be taken for text of the page. */
 const rawTexts = new Set(['script', 'style', 'title', 'textarea'])
 
 function parse(html: string): HtmlElement {
   const root: HtmlElement = { name: '', attributes: {}, children: [] }
-  /** Those that take what follows, and all that the parser thinks open, each with its place among the former. */
+  /** Elements that take what follows, and all that the parser treats as open, with a place among those. */
   const open = [root]
   const asParsed: { element: HtmlElement; level: number }[] = []
 
@@ -61,7 +61,7 @@ function parse(html: string): HtmlElement {
   class BoundedParser extends Parser {
     protected override isVoidElement(name: string): boolean {
       const isVoid = super.isVoidElement(name) || (isFull && !rawTexts.has(name))
-      // From the next tag on: the parser checks before and after it opens each.
+      // Applies from the next tag on: the parser checks before and after it opens each.
       isFull ||= asParsed.length >= maxOpen
       return isVoid
     }
@@ -94,13 +94,13 @@ function parse(html: string): HtmlElement {
   return root
 }
 
-/** A shadow root that is declared in HTML, with the element that it belongs to. */
+/** A shadow root declared in HTML, with the element that it belongs to. */
 interface Template {
   host: HtmlElement
   template: HtmlElement
 }
 
-/** Puts the shadow root in the place of its host's children, and these into its slots. No child is lost. */
+/** Replaces a host's children by its shadow root, with these in its slots. No child is lost. */
 function showShadow({ host, template }: Template): void {
   let rest = host.children.filter(child => child !== template)
   for (const slot of elementsOf(template).filter(({ name }) => name === 'slot')) {
@@ -117,7 +117,7 @@ function showShadow({ host, template }: Template): void {
 
 interface Ending {
   ends: ReadonlySet<string>
-  /** Outside of these nothing is ended. */
+  /** Elements outside of which nothing is ended. */
   within: ReadonlySet<string>
 }
 
@@ -133,10 +133,10 @@ const endings = new Map<string, Ending>([
   ...sections.map(name => [name, endOfSection] as const),
 ])
 
-/** How far up is looked for what a tag ends: a page may leave tags open without end. */
+/** Max levels up to look for elements that a tag ends: a page can leave tags open without end. */
 const levelsEnded = 30
 
-/** An item or a cell ends the one before, even with tags left open in it; the parser ends it only without open tags. */
+/** Ends the item or cell before, even with open tags in it; the parser ends it only without open tags. */
 function endBefore(name: string, open: HtmlElement[]): void {
   const ending = endings.get(name)
   if (ending === undefined) return
@@ -150,7 +150,7 @@ function endBefore(name: string, open: HtmlElement[]): void {
   open.length = end
 }
 
-/** All elements below, in the order of the document. Without recursion, which deep pages would break. */
+/** Returns all elements below in document order, without recursion, which deep pages would break. */
 export function elementsOf(root: HtmlElement): HtmlElement[] {
   const elements: HtmlElement[] = []
   const open = [...root.children].reverse()
@@ -162,7 +162,7 @@ export function elementsOf(root: HtmlElement): HtmlElement[] {
   return elements
 }
 
-/** All texts below, in the order of the document. */
+/** Returns all texts below in document order. */
 export function textsOf(root: HtmlElement): string[] {
   const texts: string[] = []
   const open = [...root.children].reverse()
@@ -177,7 +177,7 @@ export function textOf(root: HtmlElement): string {
   return textsOf(root).join('')
 }
 
-/** Takes out what is not wanted, with all that is below it. */
+/** Removes unwanted elements, with all that is below them. */
 export function removeElements(root: HtmlElement, isUnwanted: (element: HtmlElement) => boolean): void {
   const open = [root]
   for (let element = open.pop(); element !== undefined; element = open.pop()) {
@@ -187,7 +187,7 @@ export function removeElements(root: HtmlElement, isUnwanted: (element: HtmlElem
   }
 }
 
-/** How many nodes stand below one, and how many levels deep. */
+/** Returns the number of nodes below an element, and of their levels. */
 export function shapeOf(root: HtmlElement): { nodes: number; depth: number } {
   let nodes = 0
   let depth = 0

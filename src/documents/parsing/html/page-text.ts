@@ -1,15 +1,15 @@
-/** Bytes of a page as text. */
+/** Decodes the bytes of a page. */
 import { decodeText } from '../encoding/decode-text.ts'
 import { UnreadableDocument } from '../parsed-document.ts'
 
 const declaredInMeta = /<meta[^>]{0,200}?charset\s{0,10}=\s{0,10}["']?\s{0,10}([\w.:-]{1,40})/i
 const declaredInXml = /^\s{0,100}<\?xml[^>]{0,200}?encoding\s{0,10}=\s{0,10}["']([\w.:-]{1,40})/i
-/** Where browsers, too, look for a declaration. */
+/** Bytes in which browsers look for a declaration, too. */
 const declaredWithin = 1_024
 
 /**
- * Decodes by the byte order mark, else the character set of the Content-Type, else the one that the page declares, else by
- * evidence: the order of the Encoding and HTML standards. Undefined if it is not text.
+ * Decodes by the byte order mark, else the character set of the Content-Type, else the page's declaration,
+ * else by evidence: the order of the Encoding and HTML standards. Returns undefined if it is not text.
  */
 export function pageText(body: Uint8Array, contentType: string): string | undefined {
   const decoder = markedDecoder(body) ?? declaredDecoder(body, contentType)

@@ -5,18 +5,18 @@ import { pageText } from './page-text.ts'
 
 export interface FetchedPage {
   body: Uint8Array
-  /** From the answer's headers. */
+  /** Content-Type of the response. */
   contentType: string
-  /** Where it came from, after redirects. */
+  /** The address of the page, after redirects. */
   url: string
 }
 
 export interface PageMarkdown extends MarkdownPage {
-  /** Scripts would write what the page is about. */
+  /** True if scripts would write the page's content. */
   isShell: boolean
 }
 
-/** HTML in any character set, as the pages of a crawl, and other text as it is; undefined for what is no text. */
+/** Reads HTML in any character set, and other text unchanged; returns undefined for what is no text. */
 export async function pageToMarkdown({
   body,
   contentType,

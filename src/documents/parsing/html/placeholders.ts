@@ -1,4 +1,4 @@
-/** Signs that scripts have yet to write a page. Also used within documents of a browser, which take their sources. */
+/** Signs of a page that scripts have yet to write. Also used in a browser's documents, by its source. */
 
 /** "Loading", "please wait" and the like, in lower case. */
 const phrases = [
@@ -18,9 +18,9 @@ const phrases = [
   '読み?込み?中|読み込んでいます|ロード中|ローディング|お待ちください|お待ち下さい|로딩(?: ?중)?|로드 ?중|불러오는 ?중|불러오고|기다려 ?주세요',
 ].join('|')
 
-/** Characters: longer lines say more. */
+/** Max characters of such a line: longer ones say more. */
 export const longestLine = 100
-/** Matches a line of text, in lower case, trimmed and no longer than that, that only says that something is to come. */
+/** Matches a line of text, in lower case, trimmed and no longer than that, that only announces content. */
 export const loadingLine = new RegExp(
   `^(?:.{0,30}(?:${phrases}).{0,30}(?:…|⋯|\\.{2,}|。{2,})|\\P{L}*(?:${phrases})中?\\P{L}*)$`,
   'u',
@@ -30,7 +30,7 @@ export const loadingLine = new RegExp(
 export const busyName =
   /^(?!.*lazy).*(?:(?:^|[^a-zA-Z])(?:skeleton|shimmer|spinner|(?:pre)?loader|loading)|Skeleton|Shimmer|Spinner|Loader|Loading)s?(?![a-z])/s
 
-/** Where usual frameworks, and hands, put what scripts write. */
+/** Usual ids of elements for the output of scripts. */
 export const mountIds = new Set(
   'root app main content container page wrapper mount application view __next __nuxt ___gatsby svelte react-root app-root vue-app'.split(
     ' ',
@@ -41,5 +41,5 @@ export const mountNames = new Set(['app-root', 'main', 'router-outlet'])
 /** Elements whose text is about a whole site rather than about one page. */
 export const besides = new Set(['a', 'nav', 'header', 'footer', 'button'])
 
-/** Characters: a page that says as much is written, even if parts of it are to come. */
+/** Min characters of a written page, even if parts of it are to come. */
 export const someText = 1000

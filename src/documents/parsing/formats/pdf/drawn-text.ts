@@ -1,15 +1,15 @@
 /**
- * The text of a page from the commands that draw it. pdf.js's own reading of it, which is quicker, knows nothing of layers,
+ * Reads the text of a page from its drawing commands. pdf.js's own reading, which is quicker, ignores layers,
  * and turns lines of mixed directions so that their order on the page is lost.
  */
 import { normalizedText } from '#platform/normalized-text.ts'
 import { isFromRight, logicalText } from './reading-order/direction.ts'
 import type { TextItem } from './reading-order/runs.ts'
 
-/** From text to page: `[a, b, c, d, x, y]`. */
+/** Maps text to page: `[a, b, c, d, x, y]`. */
 type Matrix = readonly number[]
 
-/** A sign as pdf.js reports it, in thousandths of the size of its font. */
+/** A sign of pdf.js, in thousandths of the size of its font. */
 interface Glyph {
   unicode: string
   width: number
@@ -18,20 +18,20 @@ interface Glyph {
 }
 
 interface PageToRead {
-  /** What draws the page: numbers of commands, and what each is given. */
+  /** The drawing of the page: numbers of commands, and their arguments. */
   commands: { fnArray: readonly number[]; argsArray: readonly unknown[] }
   /** The numbers by the names of the commands. */
   numbers: Readonly<Record<string, number>>
   fontOf: (name: string) => { vertical?: boolean; fontMatrix?: Matrix }
-  /** Whether what belongs to a layer is shown. */
+  /** Returns true if the content of a layer is shown. */
   isShown: (layer: unknown) => boolean
-  /** Left, bottom, right and top of the page; what is outside is not on it. */
+  /** Left, bottom, right and top of the page, which has no content outside. */
   view: readonly number[]
 }
 
 interface OpenItem extends TextItem {
   signs: string[]
-  /** Where the next sign is expected. */
+  /** The expected place of the next sign. */
   next: Matrix
 }
 
@@ -46,13 +46,13 @@ const initialState = {
   leading: 0,
   rise: 0,
 }
-/** Gaps in sizes of the font: from where on one is a space, or begins another item, and how far letters overlap. */
+/** Gaps in sizes of the font: the min for a space, and for another item, and the max overlap of letters. */
 const [spaceGap, widestGap, overlap] = [0.1, 0.6, -0.2]
 const presentationForms = /[\ufb00-\ufdff\ufe70-\ufefc]/g
 
 /**
- * Items in the order in which they are drawn; the text of each is as it stands on the page, from left to right. Whether layers
- * hide others.
+ * Returns items in drawing order; the text of each is in its order on the page, from left to right.
+ * `isHidden` is true if layers hide others.
  */
 export function drawnItems(page: PageToRead): { items: TextItem[]; isHidden: boolean } {
   const reader = new DrawnText(page)
@@ -74,7 +74,7 @@ class DrawnText {
   #saved: (typeof initialState)[] = []
   #text = identity
   #line = identity
-  /** Whether each layer that is open is shown. */
+  /** For each open layer, true if it is shown. */
   #layers: boolean[] = []
   #isAfterSpace = false
 
@@ -159,7 +159,7 @@ class DrawnText {
     return !isHidden
   }
 
-  /** From a sign of the size 1 to the page. */
+  /** Returns the matrix from a sign of the size 1 to the page. */
   #place(): Matrix {
     const { matrix, size, scale, rise } = this.#state
     return times(times(matrix, this.#text), [size * scale, 0, 0, size, 0, rise])
@@ -190,7 +190,7 @@ class DrawnText {
     if (!goesOn) this.items.push(item)
     else if (!isMark && (this.#isAfterSpace || gap > size * spaceGap)) item.signs.push(' ')
     this.#isAfterSpace = false
-    // A mark on the letter drawn before it stands on its left, so that it follows when the line is read from the right.
+    // A mark on the last drawn letter goes to its left, so that it follows in a line from the right.
     const isOnLast = isMark && gap < -size / 20 && isFromRight(item.signs.at(-1) ?? '')
     item.signs.splice(isOnLast ? -1 : item.signs.length, 0, sign)
     if (!isOnLast) item.next = this.#place()
@@ -199,13 +199,13 @@ class DrawnText {
   }
 }
 
-/** Along a line that goes in that direction, and down from it. */
+/** Returns the distances along a line of that direction, and down from it. */
 function distance(from: Matrix, to: Matrix, angle: number): [along: number, down: number] {
   const [x, y] = [(to[4] ?? 0) - (from[4] ?? 0), (to[5] ?? 0) - (from[5] ?? 0)]
   return [x * Math.cos(angle) + y * Math.sin(angle), x * Math.sin(angle) - y * Math.cos(angle)]
 }
 
-/** Letters that a sign has in one, in the order of sight. */
+/** Returns the letters of a ligature, in visual order. */
 function asSeen(unicode: string): string {
   const letters = unicode.replace(presentationForms, form => normalizedText(form, 'NFKC'))
   return isFromRight(letters) ? logicalText(letters, false) : letters

@@ -1,15 +1,16 @@
 /**
- * The character maps that PDFs in Chinese, Japanese and Korean name and expect every reader to have (ISO 32000-1, 9.7.5.2),
- * made from the encodings that the platform knows. pdf.js needs one from a text's codes to the numbers of characters in a
- * collection, and for one from there to Unicode. Nothing is drawn here, so the numbers do not matter: both maps number
- * characters by Unicode. Only ASCII has the numbers that it has in all collections, 1 to 95, by which fonts give its widths.
+ * The character maps that PDFs in Chinese, Japanese and Korean name and expect every reader to have (ISO
+ * 32000-1, 9.7.5.2), made from the platform's encodings. pdf.js needs one map from a text's codes to the
+ * numbers of characters in a collection, and another from there to Unicode. Nothing is drawn here, so the
+ * numbers do not matter: both maps number characters by Unicode. Only ASCII keeps its numbers of all
+ * collections, 1 to 95, by which fonts give its widths.
  */
 
 type CodeRange = readonly [bytes: number, first: number, last: number]
 
 interface Encoding {
   ranges: readonly CodeRange[]
-  /** The character of a code in one of the ranges, or undefined. */
+  /** Returns the character of a code in one of the ranges, or undefined. */
   characterOf(code: number, bytes: number): number | undefined
 }
 
@@ -27,7 +28,7 @@ const encodings: readonly (readonly [name: RegExp, Encoding])[] = [
   [/^KSC(ms|pc)?-/, legacy('euc-kr', [1, 0, 0x80], [2, 0x8141, 0xfefe])],
 ]
 
-/** The last code that a map of pdf.js gives a number. */
+/** The last code with a number in a map of pdf.js. */
 const lastNumber = 0xffff
 
 /** Makes the maps for one document; pdf.js creates it and requests each map once. */
@@ -46,7 +47,7 @@ export class EastAsianMaps {
     return mapFrom(encoding, name.endsWith('V'))
   }
 
-  /** A font whose own codes are the collection's numbers would be misread by it. */
+  /** Throws for a font whose own codes are the collection's numbers, which it would misread. */
   #toUnicode(): string {
     if (!this.#isNumberedHere) throw new Error('The numbers of characters in collections are not known.')
     return `${section('codespacerange', ['<0000> <ffff>'])}${section('bfrange', [
@@ -68,7 +69,7 @@ function legacy(label: string, ...ranges: CodeRange[]): Encoding {
   }
 }
 
-/** The encoding's codes of two bytes, without the bit that distinguishes them from ASCII. */
+/** Returns the encoding's codes of two bytes, without the bit that distinguishes them from ASCII. */
 function inSevenBits({ ranges, characterOf }: Encoding): Encoding {
   return { ranges, characterOf: (code, bytes) => characterOf(code + 0x8080, bytes) }
 }

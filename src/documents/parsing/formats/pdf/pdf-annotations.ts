@@ -1,14 +1,14 @@
-/** An annotation as pdf.js reports it. */
+/** An annotation of pdf.js. */
 interface Annotation {
-  /** Counted from 0. */
+  /** Page counted from 0. */
   pageIndex: number
   annotationFlags: number
-  /** From the left and from below. */
+  /** Place from the left and from below. */
   rect: number[]
   contentsObj?: { str: string }
-  /** Who wrote it. */
+  /** The author. */
   titleObj?: { str: string }
-  /** With markup, of which `str` is the text alone. */
+  /** Text with markup; `str` has none. */
   richText?: { str: string } | null
   /** Lines that its appearance draws. */
   textContent?: string[]
@@ -16,19 +16,19 @@ interface Annotation {
   oc?: unknown
 }
 
-/** Not seen on screens: hidden, and for print alone. */
+/** Flags of annotations invisible on screens: hidden, and for print alone. */
 const unseen = 2 | 32
-/** Their texts describe them, or are values of the form. */
+/** Types whose texts describe them, or are values of the form. */
 const withoutRemarks = new Set(['LINK', 'WIDGET', 'PRINTERMARK', 'TRAPNET', 'SCREEN', 'MOVIE', 'SOUND'])
 
-/** The numbers of the types that hold what people have written. */
+/** Returns the numbers of the types with text of people. */
 export function typesWithRemarks(numbers: Readonly<Record<string, number>>): Set<number> {
   return new Set(Object.keys(numbers).flatMap(name => (withoutRemarks.has(name) ? [] : [numbers[name] ?? 0])))
 }
 
 /**
- * What people have typed onto pages, and their remarks on them, from top to bottom, by page, counted from 1; each is named as
- * an annotation.
+ * Returns texts that people typed onto pages, and their remarks, from top to bottom, by page, counted from 1;
+ * each is named as an annotation.
  */
 export function annotationTexts(
   annotations: readonly object[],
@@ -41,7 +41,7 @@ export function annotationTexts(
   return new Map(Iterator.from(pages).map(([page, those]) => [page, textOf(those)]))
 }
 
-/** A note and the window that shows it have the same text. */
+/** Returns each text once: a note and the window that shows it have the same text. */
 function textOf(annotations: readonly Annotation[]): string {
   const fromTop = annotations.toSorted((one, other) => (other.rect[3] ?? 0) - (one.rect[3] ?? 0))
   const texts = new Set(fromTop.map(lineOf).filter(line => line !== undefined))

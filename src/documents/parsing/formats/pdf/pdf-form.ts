@@ -1,7 +1,7 @@
-/** A field of a form, as pdf.js reports it. */
+/** A field of a form of pdf.js. */
 interface Field {
   type: string
-  /** Counted from 0. */
+  /** Page counted from 0. */
   page: number
   name: string
   value: unknown
@@ -13,7 +13,7 @@ interface Field {
   password?: boolean
 }
 
-/** The values filled into the form by page, counted from 1; they are not part of the pages' text. A line for each field. */
+/** Returns a line for each field's value by page, counted from 1, which the text of pages lacks. */
 export function filledFields(fields: Iterable<object>): Map<number, string> {
   const lines = new Map<number, Set<string>>()
   for (const field of fields as Iterable<Field>) {
@@ -47,7 +47,7 @@ function shownValues({ type, value, exportValues, items = [] }: Field): string[]
   }
 }
 
-/** Without the parts of the form that it is in, and numbers, as in `form1[0].page1[0].City[0]`. */
+/** Returns the name without its parts of the form, and numbers, as in `form1[0].page1[0].City[0]`. */
 function plainName(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1).replace(/\[\d+\]$/, '')
 }

@@ -8,7 +8,7 @@ import { joined, median, rowsOf, textOf, wideStep, widthOf } from './reading-ord
 import type { Run, TextItem } from './reading-order/runs.ts'
 import { runsByDirection } from './reading-order/runs.ts'
 
-/** A line as it is read: in a table, a row of it. */
+/** A line of reading: in a table, a row. */
 interface Line {
   text: string
   /** Its first and its last baseline, downwards. */
@@ -16,14 +16,14 @@ interface Line {
   bottom: number
 }
 
-/** Columns inside of columns. */
+/** Max levels of columns inside of columns. */
 const maxLevels = 6
-/** Text in so many layers over other text has no order that can be found. */
+/** Max layers of overlapping text; beyond them no order can be found. */
 const maxLayers = 2.5
 
 /**
- * Lines in reading order, independent of the drawing order, hyphens included; a blank line
- * between paragraphs and at the end.
+ * Returns lines in reading order, independent of the drawing order, including hyphens; a blank line between
+ * paragraphs and at the end.
  */
 export function pageText(items: readonly TextItem[], isVertical: (fontName: string) => boolean): string {
   return runsByDirection(items, isVertical)
@@ -64,7 +64,7 @@ function readBand(band: Band, level: number): Line[] {
   })
 }
 
-/** A gap where the direction changes is a wide space, not the gutter of a table. */
+/** Replaces gaps where the direction changes: these are wide spaces, not the gutters of a table. */
 function unbroken(line: Line): Line {
   return isFromRight(line.text) ? { ...line, text: line.text.replaceAll('\t', ' ') } : line
 }

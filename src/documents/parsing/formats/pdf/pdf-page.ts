@@ -1,4 +1,4 @@
-/** One page of a PDF: what it draws. */
+/** Reads one page of a PDF. */
 import type { getDocumentProxy } from 'unpdf'
 import { UnreadableDocument } from '../../parsed-document.ts'
 import { drawnItems } from './drawn-text.ts'
@@ -11,15 +11,15 @@ export type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
 type PdfPage = Awaited<ReturnType<Pdf['getPage']>>
 
-/** Appearances of annotations are not among what the page draws. */
+/** Excludes the appearances of annotations from the page. */
 const withoutAnnotations = { annotationMode: 0 }
 
-/** What the pages of a document have in common. */
+/** The common facts of a document's pages. */
 export interface Reading {
   hasLayers: boolean
   /** Names of the layers that are switched off. */
   hidden: readonly string[]
-  /** Whether what belongs to a layer is shown. */
+  /** Returns true if the content of a layer is shown. */
   isShown: (layer: unknown) => boolean
   /** Fonts that were in doubt. */
   fonts: Map<string, Font>
@@ -29,19 +29,19 @@ export interface Reading {
 }
 
 export interface ReadPage {
-  /** Ends in a blank line; empty for a page without text. */
+  /** The text, which ends in a blank line; empty without any. */
   text: string
-  /** How much is left out, being rubbish. */
+  /** Number of characters left out as rubbish. */
   lost: number
   /** Names of the fonts that drew it. */
   fonts: string[]
-  /** Layers that are switched off hide some of its text. */
+  /** True if hidden layers hold some of its text. */
   isHidden: boolean
-  /** There is something on it, but no text. */
+  /** True for a page with content but no text. */
   isPicture: boolean
 }
 
-/** Layers are as a viewer shows them that opens the document. */
+/** Reads the common facts, with layers as in a newly opened document. */
 export async function readingOf(pdf: Pdf): Promise<Reading> {
   const { getResolvedPDFJS } = await import('unpdf')
   const { OPS: numbers, AnnotationType } = await getResolvedPDFJS()
@@ -85,12 +85,12 @@ async function readCommands(page: PdfPage, { isShown, numbers }: Reading) {
   return drawnItems({ commands, numbers, isShown, fontOf: name => fontOf(page, name), view: page.view })
 }
 
-/** Pictures themselves are not among the commands, but their places are. */
+/** Returns true for a page with content: the commands include places of pictures, if not the pictures. */
 async function drawsAnything(page: PdfPage): Promise<boolean> {
   return (await page.getOperatorList(withoutAnnotations)).fnArray.length > 0
 }
 
-/** Fonts are known when drawing is prepared. */
+/** Reads fonts, which are known once drawing is prepared. */
 async function readFonts(page: PdfPage, names: string[], known: Map<string, Font>) {
   if (names.some(name => !known.has(name)))
     await page.getOperatorList(withoutAnnotations).catch(() => undefined)

@@ -3,12 +3,12 @@ interface Part {
   section: string | undefined
 }
 
-/** Longer titles are found by their beginning. */
+/** Max characters of a title that are compared. */
 const comparedLength = 80
 
 /**
- * Cuts the text of a page where the headings of the outline that lead to it stand, in their order. A heading that isn't
- * found as a line begins with the page if it is the first one, and is left out otherwise.
+ * Cuts the text of a page at its headings of the outline, in their order. A heading that isn't found as a
+ * line begins with the page if it is the first one, and is left out otherwise.
  */
 export function cutAtHeadings(text: string, inherited: string | undefined, titles: string[]): Part[] {
   const parts: Part[] = []
@@ -24,7 +24,7 @@ export function cutAtHeadings(text: string, inherited: string | undefined, title
   return [...parts, { text: text.slice(start), section }]
 }
 
-/** Offset of a line that begins with the title, perhaps after a number, with any white space. */
+/** Returns the offset of a line that begins with the title, possibly after a number, with any white space. */
 function findLine(text: string, title: string, from: number): number | undefined {
   const letters = [...title.replace(/\s+/g, '').slice(0, comparedLength)].map(letter => RegExp.escape(letter))
   if (letters.length === 0) return undefined

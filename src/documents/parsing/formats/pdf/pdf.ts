@@ -11,21 +11,21 @@ import { lengthOf } from './rubbish.ts'
 
 type OutlineNode = Awaited<ReturnType<Pdf['getOutline']>>[number]
 
-/** Heading of the outline, and the page that it leads to, counted from 1. */
+/** A heading of the outline, and its page, counted from 1. */
 interface OutlineEntry {
   page: number
   title: string
 }
 
-/** Share of a text that may be left out because its fonts do not name their letters. */
+/** Max share of a text that is left out because its fonts do not name their letters. */
 const maxLost = 0.2
 
-/** Fonts are asked for what they say of their letters; no picture is as small as to be decoded. */
+/** Options to read the fonts' facts about their letters; no picture is small enough to be decoded. */
 const options = { verbosity: 0, useSystemFonts: false, fontExtraProperties: true, maxImageSize: 1 }
-/** As text, where pdf.js would otherwise expect maps in a binary form. */
+/** Maps as text, where pdf.js would otherwise expect a binary form. */
 const eastAsianMaps = { BinaryDataFactory: EastAsianMaps, cMapPacked: false, useWorkerFetch: false }
 
-/** Text, filled-in fields and annotations by page; headings of the outline are sections. Pictures are not looked at. */
+/** Returns text, fields and annotations by page; headings of the outline are sections. Ignores pictures. */
 export async function parsePdf(bytes: Uint8Array): Promise<ParsedDocument> {
   const pdf = await openPdf(bytes)
   try {
@@ -42,7 +42,7 @@ export async function parsePdf(bytes: Uint8Array): Promise<ParsedDocument> {
 async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   const { getDocumentProxy } = await import('unpdf')
   try {
-    // The reader takes the bytes over, so it gets its own.
+    // The reader takes over the bytes, so it gets a copy.
     const own = new Uint8Array(bytes)
     return await getDocumentProxy(own, { ...options, ...eastAsianMaps })
   } catch (error) {
@@ -114,13 +114,13 @@ async function attachedFiles(pdf: Pdf): Promise<string[]> {
   return Array.from(files?.values() ?? [], ({ filename }) => filename.slice(0, maxNameLength))
 }
 
-/** A warning that names what it is about, or none. */
+/** Returns a warning that names its subjects, or none. */
 function naming(list: Iterable<string>, what: string, advice = ''): string[] {
   const names = namesIn(list)
   return names === '' ? [] : [`${what}: ${names}.${advice}`]
 }
 
-/** As pdf.js reports it. */
+/** An attachment of pdf.js. */
 interface Attachment {
   filename: string
 }
@@ -158,7 +158,7 @@ async function pageOf(pdf: Pdf, target: unknown): Promise<number | undefined> {
   return (await pdf.getPageIndex(target as Parameters<Pdf['getPageIndex']>[0])) + 1
 }
 
-/** An outline is a help for readers: where it is broken, the text is still the text. */
+/** Ignores a broken outline, without which the text is still readable. */
 async function orNothing<Value>(promise: Promise<Value>): Promise<Value | undefined> {
   return promise.catch(() => undefined)
 }

@@ -1,56 +1,56 @@
-/** Text of fonts that name their letters wrongly, or not at all. */
+/** Recognises text of fonts that name their letters wrongly, or not at all. */
 import { normalizedText } from '#platform/normalized-text.ts'
 import type { TextItem } from './reading-order/runs.ts'
 
 /** Characters that are no letter: private use, unassigned, replacements, and controls. */
 const strange = /[\p{Co}\p{Cn}\ufffd]|(?![\t\n\f\r])\p{Cc}/gu
-/** Share of such characters beyond a few, which may be ornaments or bullets. */
+/** Max share of such characters beyond a few, which can be ornaments or bullets. */
 const maxStrange = 0.1
 const fewStrange = 5
-/** Words of letters, as all languages have them; abbreviations are shorter. */
+/** Words of letters; abbreviations are shorter. */
 const words = /(?<![\p{L}\p{M}\p{N}])\p{sc=Latin}{5,}(?![\p{L}\p{M}\p{N}])/gu
 const vowels = /[aeiouyæœøı]/g
-/** No language has so few vowels; fewer letters decide nothing. */
+/** Min share of vowels in a language, and min letters for a decision. */
 const minVowels = 0.22
 const minLetters = 150
 
-/** The same for letters that stand alone, of fonts that do not name them. */
+/** The limits for single letters, of fonts that do not name them. */
 const [fewLetters, fewVowels, sampleLength] = [4, 0.28, 500]
 /** Letters that few languages have more than a few of. */
 const rare = /[\u0180-\u036f]/g
-/** The numbers of signs, as other programs write them in the place of letters. */
+/** Numbers of signs that other programs write instead of letters. */
 const glyphNumbers = /\(cid:\d+\)|\/[A-Za-z]{1,3}\d{1,5}(?!\w)/g
 
-/** Signs and letters that East Asian fonts hardly draw, but that stand at the places of their letters in other encodings. */
+/** Signs that East Asian fonts hardly draw, but that other encodings have in the places of their letters. */
 const foreign =
   /[\u0080-\u024f\u02c6-\u02dd\u2010-\u2024\u2026-\u203a\u2044\u20a0-\u20cf\u2100-\u2122\u2202-\u2265\ufb00-\ufb06]/gu
 const eastAsian = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}]/gu
 const maxForeign = 0.3
 const [minForeign, minForeignKinds] = [10, 4]
-/** Names of fonts for Chinese, Japanese and Korean, but not of those for Latin letters that are called Gothic, too. */
+/** Names of fonts for Chinese, Japanese and Korean, except Latin ones that are also called Gothic. */
 const eastAsianNames =
   /mincho|ryumin|heisei|koz(?:min|go)|hira(?:gino|min|kaku|maru)|meiryo|osaka|(?<!century|franklin|letter|news|trade|copperplate|bank)[ -]?gothic|cjk|source ?han|morisawa|midashi|futo(?:min|go)|shin(?:go|maru)|jun\d|takao|ipa(?:ex)?[mg]|sim(?:sun|hei)|(?:st|fang|nsim)?song|kaiti?|ming(?:liu)?|fzs|batang|dotum|gulim|gungsuh|malgun|myungjo|munhwa|-(?:90ms|83pv|78|euc|uni\w+|gbk?|ksc\w*|b5\w*)[\w-]*-[hv]$|[\u3040-\u9fff]/i
 
-/** Texts by the fonts that draw them. */
+/** Returns texts by their fonts. */
 function textsOf(items: readonly TextItem[]): { font: string; text: string }[] {
   const fonts = Map.groupBy(items, item => item.fontName)
   return [...fonts].map(([font, drawn]) => ({ font, text: drawn.map(({ str }) => str).join(' ') }))
 }
 
-/** A font as pdf.js reports it; of the facts, some may be absent. */
+/** A font of pdf.js, of which some facts can be absent. */
 export interface Font {
   name?: string
   vertical?: boolean
   fontMatrix?: readonly number[]
   composite?: boolean
-  /** A range instead of a map where the codes themselves are taken for Unicode. */
+  /** A range instead of a map if the codes themselves are taken for Unicode. */
   toUnicode?: object
   /** Names of signs by their codes. */
   differences?: readonly string[] | Map<number, string>
 }
 
 /**
- * Without the fonts that draw rubbish, how much they draw, and which they are.
+ * Returns items without fonts of rubbish, the number of characters of these, and their names.
  * @param fontsOf reads the fonts that have those names; called if they decide, or are to be reported
  */
 export async function withoutRubbish(
@@ -80,12 +80,12 @@ function doubtOf(text: string): 'rubbish' | 'foreign' | 'short' | undefined {
   return isDoubtful(text.slice(0, sampleLength)) ? 'short' : undefined
 }
 
-/** The name in the PDF, without the mark of a subset. */
+/** Returns the name in the PDF, without the mark of a subset. */
 function nameOf({ name = 'a font without a name' }: Font): string {
   return name.replace(/^[A-Z]{6}\+/, '').slice(0, 100)
 }
 
-/** Whether a font has numbers for its signs alone, so that nothing says which letters they are. */
+/** Returns true if a font only numbers its signs, so that nothing identifies their letters. */
 function numbersSigns({ composite = false, toUnicode = {}, differences = [] }: Font): boolean {
   if (composite) return 'firstChar' in toUnicode
   const names = [...differences.entries()].filter(([, name]) => name && !/^(?:\.notdef|space)$/.test(name))
@@ -96,7 +96,7 @@ function numbersSigns({ composite = false, toUnicode = {}, differences = [] }: F
   return numbers.length * 2 > names.length
 }
 
-/** Whether a text would be that of no language, were it not so short, or names and codes. */
+/** Returns true if a text looks like no language, but is short, or could be names and codes. */
 function isDoubtful(text: string): boolean {
   const characters = text.match(/\S/gu) ?? []
   const { share, length } = vowelsIn(text.match(/\p{sc=Latin}/gu) ?? [])
@@ -132,7 +132,7 @@ function isRubbish(text: string): boolean {
   return length > minLetters && share < minVowels
 }
 
-/** How many characters, of which one and the same again and again is a leader, and counts once. */
+/** Counts characters; repetitions of one are a leader, and count once. */
 export function lengthOf(text: string): number {
   return count(text, /(\S)(?!\1)/gu)
 }

@@ -13,24 +13,24 @@ import { createWordText, unreadSymbol } from './word-text.ts'
 import { element } from './word-xml.ts'
 import { assertInflatesWithinLimits } from './zip-size.ts'
 
-/** The container of Word before 2007, and of encrypted documents since (MS-CFB, section 2.2). */
+/** The container of Word before 2007, and of later encrypted documents (MS-CFB, section 2.2). */
 const compoundFileSignature = [0xd0, 0xcf, 0x11, 0xe0]
 
-/** Marks that lead to a note and back; the notes themselves are kept, at the end. */
+/** Marks that link to a note and back; the notes themselves are kept, at the end. */
 const noteMark = /^#(?:footnote|endnote|comment)/
 
-/** Makes mammoth keep comments, which it puts behind the text. */
+/** Makes mammoth keep comments, behind the text. */
 const styleMap = ['comment-reference => sup']
 
-/** As mammoth writes them in place of any sign; all other `<` are escaped. */
+/** Checkboxes that mammoth writes instead of any sign; all other `<` are escaped. */
 const checkboxes = /<input type="checkbox"( checked="checked")? \/>/g
 
 const maxWarnings = 50
 const maxWarningLength = 200
-/** Documents embedded in one another. */
+/** Max levels of embedded documents. */
 const maxNesting = 3
 
-/** Paragraphs, lists, tables, drawings, notes and comments as plain markdown; headings are sections. */
+/** Returns text, lists, tables, drawings, notes and comments as plain markdown; headings are sections. */
 export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
   const warnings = new Set<string>()
   const warn = (text: string) => {
@@ -93,7 +93,7 @@ async function toHtml(archive: Uint8Array, warn: (text: string) => void): Promis
   return value
 }
 
-/** The content of a document that another one embeds; undefined, with a warning, if no parser reads it. */
+/** Reads a document that another one embeds; returns undefined, with a warning, if no parser reads it. */
 async function readChunk(
   parts: WordPackage,
   name: string,

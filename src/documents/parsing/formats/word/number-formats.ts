@@ -49,7 +49,7 @@ const formats = new Map<string, (value: number, pattern: string) => string>([
   ],
 ])
 
-/** A format that is not known becomes digits, with a warning. */
+/** Writes a number; an unknown format becomes digits, with a warning. */
 export function numberAs(
   value: number,
   format: string,
@@ -68,7 +68,7 @@ function romanOf(value: number): string {
   return written
 }
 
-/** After the last letter they are doubled, tripled and so on. */
+/** Returns a letter; after the last one they are doubled, tripled and so on. */
 function letterOf(value: number): string {
   if (value < 1 || value > 2_600) return String(value)
   return String.fromCharCode(0x61 + ((value - 1) % 26)).repeat(Math.ceil(value / 26))

@@ -10,7 +10,7 @@ const noteKinds = [
   { part: 'comments', note: 'w:comment' },
 ]
 
-/** A document of what is shown, in those elements alone that mammoth reads. */
+/** Writes a document of the shown content, only in elements that mammoth reads. */
 export async function plainWord(parts: WordPackage, text: WordText): Promise<Uint8Array> {
   const { default: Zip } = await import('jszip')
   const zip = new Zip()
@@ -33,13 +33,13 @@ export async function plainWord(parts: WordPackage, text: WordText): Promise<Uin
   return await zip.generateAsync({ type: 'uint8array' })
 }
 
-/** Headers or footers, each once, since first and other pages often have the same: an address, or the number of an account. */
+/** Returns headers or footers, each once: first and other pages often share an address or account number. */
 function margins(parts: WordPackage, text: WordText, kind: string) {
   const each = parts.partsOf(kind).map(name => element('w:customXml', text.read(name)))
   return new Map(each.map(margin => [textOf(margin), margin])).values()
 }
 
-/** One list without numbers, of as many levels as mammoth knows. */
+/** A list without numbers, with all levels that mammoth knows. */
 const levels = [0, 1, 2, 3, 4].map(level => `<w:lvl w:ilvl="${level}"><w:numFmt w:val="bullet"/></w:lvl>`)
 const bullets = `<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:abstractNum w:abstractNumId="0">${levels.join('')}</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>`
 

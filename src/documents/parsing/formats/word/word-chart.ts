@@ -2,7 +2,7 @@ import { textOf } from '../../html/html-tree.ts'
 import type { XmlElement } from './word-xml.ts'
 import { all, child, drawnLines } from './word-xml.ts'
 
-/** The words and values of a chart: its titles and labels, and a line for each series. */
+/** Returns the words and values of a chart: its titles and labels, and a line for each series. */
 export function chartLines(root: XmlElement): string[] {
   const titles = all(root, 'c:title').flatMap(title => [...points(title).values()])
   const newer = [...all(root, 'cx:pt'), ...all(root, 'cx:v')].map(textOf)
@@ -22,7 +22,7 @@ function seriesLine(series: XmlElement): string {
   return [label, pairs.join('; ')].filter(Boolean).join(': ')
 }
 
-/** Texts by their position; of categories in several levels, the outer ones stand before the inner ones. */
+/** Returns texts by position; of categories in several levels, the outer ones come first. */
 function points(parent: XmlElement | undefined): Map<number, string> {
   const levels = all(parent, 'c:lvl')
   const isDate = all(parent, 'c:formatCode').some(code => dateFormat.test(textOf(code)))
@@ -45,7 +45,7 @@ function points(parent: XmlElement | undefined): Map<number, string> {
 const dateFormat = /^(?:[^"[]|"[^"]*"|\[[^\]]*\])*?[yd]/i
 const firstDay = Date.UTC(1899, 11, 30)
 
-/** Charts count days. */
+/** Returns the date of a number of days, which charts use. */
 function dateOf(days: string): string {
   const date = new Date(firstDay + Number(days) * 86_400_000)
   return Number.isNaN(date.getTime()) ? days : date.toISOString().slice(0, 10)

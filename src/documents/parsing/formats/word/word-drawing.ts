@@ -5,7 +5,7 @@ import { drawn, text } from './word-story.ts'
 import type { XmlElement } from './word-xml.ts'
 import { drawnLines, isOn } from './word-xml.ts'
 
-/** The words of what is drawn, except for those in boxes, which are text like any other. */
+/** Read the words of drawings, except for boxes, which are text like any other. */
 export const drawingReaders = new Map<string, (node: XmlElement, place: Place) => XmlElement[]>([
   ['a:p', (node, { story }) => drawn(drawnLines(node), story)],
   ['c:chart', ({ attributes }, { story }) => drawn(partLines(attributes['r:id'], story, chartLines), story)],
@@ -24,7 +24,7 @@ export const drawingReaders = new Map<string, (node: XmlElement, place: Place) =
 function partLines(id = '', story: Story, read: (root: XmlElement) => string[]): string[] {
   const { parts, drawings } = story
   const target = story.relations.get(id)?.target ?? id
-  // Where the data of a diagram are missing, the drawing that was made of them has the same words.
+  // If the data of a diagram are missing, its drawing has the same words.
   const drawing = target.replace(/data(\d*\.xml)$/, 'drawing$1')
   const name = parts.has(target) || !parts.has(drawing) ? target : drawing
   const root = drawings.has(name) ? undefined : parts.xml(name)
@@ -38,7 +38,7 @@ function describe(node: XmlElement, { story }: Place): XmlElement[] {
   return marks.some(({ attributes }) => isOn(attributes.val)) ? [] : alternatives([descr, title], story)
 }
 
-/** Alternative texts, in the line where the drawing stands; repeated within it, they are read once. */
+/** Returns alternative texts, in the line of the drawing; repeated ones within it are read once. */
 export function alternatives(texts: readonly (string | undefined)[], story: Story): XmlElement[] {
   return texts.flatMap((alternative = '') => {
     if (!alternative.trim() || story.alternatives.has(alternative)) return []
@@ -47,7 +47,7 @@ export function alternatives(texts: readonly (string | undefined)[], story: Stor
   })
 }
 
-/** Whether the author of a drawing has hidden it. */
+/** Returns true if the author of a drawing has hidden it. */
 export function isInvisible({ attributes, children }: XmlElement): boolean {
   if (/visibility:\s*hidden/.test(attributes.style ?? '')) return true
   return children.some(

@@ -2,7 +2,7 @@ import type { HtmlNode } from '../../html/html-tree.ts'
 import type { XmlElement } from './word-xml.ts'
 import { child } from './word-xml.ts'
 
-/** A formula in one line, with signs for what stands above, below or in brackets. */
+/** Returns a formula in one line, with signs for parts above, below or in brackets. */
 export function formulaText(node: HtmlNode): string {
   if (typeof node === 'string') return ''
   const { name, children } = node

@@ -1,4 +1,4 @@
-/** Numbers of paragraphs as Word counts them: ECMA-376, part 1, section 17.9. */
+/** Numbers paragraphs like Word: ECMA-376, part 1, section 17.9. */
 import { numberAs } from './number-formats.ts'
 import type { WordStyle, WordStyles } from './word-styles.ts'
 import type { XmlElement } from './word-xml.ts'
@@ -8,11 +8,11 @@ interface Level {
   start: number
   /** `bullet` for a list without numbers. */
   format: string
-  /** Such as `001, 002, 003` for a format of its own. */
+  /** Pattern of a custom format, such as `001, 002, 003`. */
   pattern: string
-  /** With `%1` for the number of the first level. */
+  /** Text with `%1` for the number of the first level. */
   text: string
-  /** It begins again after any of so many first levels. */
+  /** Number of first levels after any of which it begins again. */
   restart: number
   isLegal: boolean
   isHidden: boolean
@@ -21,14 +21,14 @@ interface Level {
 }
 
 interface List {
-  /** By which all lists of the same definition count together. */
+  /** Id by which all lists of the same definition count together. */
   id: string
   levels: Map<number, Level>
-  /** Where a level begins when this list first has it. */
+  /** The beginning of each level when this list first has it. */
   starts: Map<number, number>
 }
 
-/** Before a paragraph: its number with what separates it from the text, or the depth of its bullet from 0. */
+/** The label before a paragraph: its number with a separator, or the depth of its bullet from 0. */
 export interface Label {
   text?: string
   bullet?: number
@@ -47,7 +47,7 @@ export function readNumbering(
     const counts = new Map<string, Map<number, number>>()
     const begun = new Set<string>()
 
-    /** The values of all levels, having counted one more of this. */
+    /** Counts one more of this level; returns the values of all levels. */
     function countAt(numId: string, { id, levels, starts }: List, at: number): Map<number, number> {
       const values = counts.get(id) ?? new Map<number, number>()
       counts.set(id, values)
@@ -84,7 +84,7 @@ function createLists(root: XmlElement | undefined, styles: WordStyles) {
   const known = new Map<string, List | undefined>()
   return function find(numId: string): List | undefined {
     if (known.has(numId)) return known.get(numId)
-    // Lists may refer to each other in a circle.
+    // Lists can refer to each other in a circle.
     known.set(numId, undefined)
     const instance = instances.get(numId)
     const id = settingOf(instance, 'w:abstractNumId') ?? ''
@@ -111,7 +111,7 @@ function byId(root: XmlElement | undefined, name: string, key: string): Map<stri
 
 function levelOf({ levels }: List, direct: string | undefined, style: WordStyle): number {
   if (direct !== undefined) return Number(direct)
-  // A style of a deeper level may be based on that of the one above.
+  // A style of a deeper level can be based on that of the one above.
   const linked = style.ids.flatMap(id => [...levels].filter(([, level]) => level.style === id))
   return linked[0]?.[0] ?? Number(style.level ?? 0)
 }
@@ -125,7 +125,7 @@ function levelsIn(parent: XmlElement): [number, Level][] {
 }
 
 function readLevel(level: XmlElement): Level {
-  // A format of its own stands in an alternative, before the nearest common one.
+  // A custom format is in an alternative, before the nearest common one.
   const format = all(level, 'w:numFmt')[0]?.attributes
   const suffix = settingOf(level, 'w:suff')
   return {

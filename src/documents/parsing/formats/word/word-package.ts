@@ -2,7 +2,7 @@ import { UnreadableDocument } from '../../parsed-document.ts'
 import type { XmlElement } from './word-xml.ts'
 import { all, parseXml } from './word-xml.ts'
 
-/** Where a part of a document, or its author, refers to something. */
+/** A reference of a part of a document, or of its author. */
 export interface Relation {
   id: string
   /** Last part of its type's name, such as `chart`. */
@@ -17,15 +17,15 @@ export interface WordPackage {
   main: string
   has(name: string): boolean
   bytes(name: string): Uint8Array | undefined
-  /** Undefined if the part is missing or damaged, which is added to the warnings. */
+  /** Reads a part; undefined, with a warning, if it is missing or damaged. */
   xml(name: string): XmlElement | undefined
   relations(name: string): Relation[]
-  /** The names of parts that the document relates to in this way, or else that are named like this. */
+  /** Returns the names of the document's parts of this type, or else of those with such names. */
   partsOf(type: string): string[]
   contentType(name: string): string
 }
 
-/** Pictures, objects and fonts, in which no text is looked for. */
+/** Pictures, objects and fonts, which are not searched for text. */
 const unread = /(?:^|\/)(?:media|embeddings|fonts)\//
 
 export async function openPackage(archive: Uint8Array, warn: (text: string) => void): Promise<WordPackage> {
@@ -85,7 +85,7 @@ export async function openPackage(archive: Uint8Array, warn: (text: string) => v
   }
 }
 
-/** The name of a part that another one refers to by a relative address. */
+/** Returns the name of a part that another one refers to by a relative address. */
 function partAt(target: string, from: string): string {
   const { pathname = '' } = URL.parse(target, `zip:///${from}`) ?? {}
   return pathname.replace(/^\//, '').replaceAll('%20', ' ')

@@ -4,54 +4,54 @@ import type { WordStyle, WordStyles } from './word-styles.ts'
 import type { XmlElement } from './word-xml.ts'
 import { element } from './word-xml.ts'
 
-/** A document, while its parts are read. */
+/** The state of reading a document. */
 export interface Reading {
   parts: WordPackage
   warn: (text: string) => void
   styles: WordStyles
   /** Ids of the notes and comments that exist, by the name of their references. */
   notes: Map<string, ReadonlySet<string>>
-  /** Addresses of links, by the ids that the text names them with. */
+  /** Addresses of links by their ids in the text. */
   links: Map<string, string>
-  /** Names of embedded documents, by the paragraphs that stand for them. */
+  /** Names of embedded documents by their paragraphs. */
   chunks: Map<string, string>
   /** Words of charts and diagrams, by their parts. */
   drawings: Map<string, string[]>
 }
 
-/** One part, while it is read. */
+/** The state of reading one part. */
 export interface Story extends Reading {
   relations: ReadonlyMap<string, Relation>
   count: Count
-  /** Of the fields that are open, whether their code is being read; undefined where fields have no end. */
+  /** For each open field, true while its code is read; undefined if fields have no end. */
   fields: boolean[] | undefined
-  /** How many of them are. */
+  /** Number of fields whose code is being read. */
   codes: number
-  /** Belongs to the next paragraph, since the end of its own was deleted. */
+  /** Elements of the next paragraph, because the end of their own was deleted. */
   carried: XmlElement[]
-  /** Alternative texts of one drawing, whose parts may repeat them. */
+  /** Alternative texts of one drawing, whose parts can repeat them. */
   alternatives: Set<string>
-  /** How many texts were read. */
+  /** Number of texts read. */
   texts: number
 }
 
-/** Where a node stands. */
+/** The place of a node. */
 export interface Place {
   story: Story
   paragraph: WordStyle
-  /** In a run that is hidden. */
+  /** True in a hidden run. */
   isHidden: boolean
 }
 
 export function text(value: string, story: Story): XmlElement[] {
-  // Where a word may be divided is no part of it.
+  // The mark of a possible hyphenation is no part of the word.
   const shown = value.replaceAll('\u00ad', '')
   if (shown === '') return []
   story.texts += 1
   return [element('w:t', [shown])]
 }
 
-/** Paragraphs after the one that they are anchored in. */
+/** Returns paragraphs for after the one with their anchor. */
 export function drawn(lines: readonly string[], story: Story): XmlElement[] {
   return box(lines.flatMap(line => text(line, story)).map(paragraphOf))
 }

@@ -2,11 +2,11 @@ import { elementsOf } from '../../html/html-tree.ts'
 import type { XmlElement } from './word-xml.ts'
 import { child, settingOf, switchOf } from './word-xml.ts'
 
-/** A style with what it inherits from those that it is based on. */
+/** A style with all values inherited from its bases. */
 export interface WordStyle {
-  /** It and those that it is based on, from the nearest on. */
+  /** Ids of the style and its bases, the nearest first. */
   ids: readonly string[]
-  /** Whether it hides text, if it says so. */
+  /** True if it hides text; undefined if it sets neither. */
   isHidden?: boolean | undefined
   numId?: string | undefined
   level?: string | undefined
@@ -15,16 +15,16 @@ export interface WordStyle {
 }
 
 export interface WordStyles {
-  /** The style of that name, or else the default one for the kind of text. */
+  /** Returns the style of that name, or else the default one for the kind of text. */
   find(kind: 'paragraph' | 'character' | 'numbering', id: string | undefined): WordStyle
-  /** Whether a text with these properties is hidden, in a paragraph of this style. */
+  /** Returns true if text with these properties is hidden in a paragraph of this style. */
   isHidden(properties: XmlElement | undefined, paragraph: WordStyle): boolean
 }
 
-/** Styles that one is based on; Word has no more than eleven. */
+/** Max bases of a style; Word has no more than eleven. */
 const maxBases = 50
 
-/** ECMA-376, part 1, section 17.7. */
+/** Reads styles by ECMA-376, part 1, section 17.7. */
 export function readStyles(root: XmlElement | undefined): WordStyles {
   const elements = new Map<string, XmlElement>()
   const defaults = new Map<string, string>()
@@ -73,7 +73,7 @@ export function readStyles(root: XmlElement | undefined): WordStyles {
   }
 }
 
-/** Names of headings are the same in all languages of Word. */
+/** Returns a heading's level by its name, the same in all languages of Word. */
 function headingOf(id: string, name = ''): number | undefined {
   const level = /^heading ?([1-9]?)$/i.exec(name) ?? /^Heading([1-9]?)$/.exec(id)
   return level === null ? undefined : Math.max(0, Number(level[1]) - 1)

@@ -1,4 +1,4 @@
-/** The text of Word documents as it is shown, in those elements alone that mammoth reads. */
+/** Reads the shown text of Word documents, only in elements that mammoth reads. */
 import type { HtmlNode } from '../../html/html-tree.ts'
 import { textOf } from '../../html/html-tree.ts'
 import { alternatives, drawingReaders, isInvisible } from './word-drawing.ts'
@@ -12,9 +12,9 @@ import type { XmlElement } from './word-xml.ts'
 import { all, child, element, settingOf, switchOf } from './word-xml.ts'
 
 export interface WordText extends Reading {
-  /** The blocks of a part; undefined if it can't be read. */
+  /** Returns the blocks of a part; undefined if it can't be read. */
   read(name: string): XmlElement[] | undefined
-  /** The elements of that name in a part, such as notes, with their blocks. */
+  /** Returns the elements of that name in a part, such as notes, with their blocks. */
   readEach(part: string, name: string): XmlElement[]
 }
 
@@ -57,7 +57,7 @@ export function createWordText(parts: WordPackage, warn: (text: string) => void)
   }
 }
 
-/** A field without an end would hide all that follows. */
+/** Returns false if a field has no end, which would hide all that follows. */
 function hasFieldEnds(root: XmlElement): boolean {
   const types = all(root, 'w:fldChar').map(({ attributes }) => attributes['w:fldCharType'])
   return types.filter(type => type === 'begin').length === types.filter(type => type === 'end').length
@@ -83,7 +83,7 @@ const drawing: Reader = ({ children }, place) => {
 const noteReference: Reader = ({ name, attributes }, { story }) =>
   story.notes.get(name)?.has(attributes['w:id'] ?? '') ? [element(name, [], attributes)] : []
 
-/** Of elements that are not only around text. */
+/** Readers of elements that are not only around text. */
 const readers = new Map<string, Reader>([
   ...['w:del', 'w:moveFrom', 'w14:conflictDel', 'w:rt', 'w:pPr', 'w:rPr', 'w:sdtPr', 'w:sectPr'].map(
     (name): [string, Reader] => [name, nothing],
@@ -103,7 +103,7 @@ const readers = new Map<string, Reader>([
   ['w:instrText', itself],
 ])
 
-/** Of elements that a hidden run hides. */
+/** Readers of elements that a hidden run hides. */
 const shownReaders = new Map<string, Reader>([
   ['w:t', (node, { story }) => (story.codes > 0 ? [] : text(textOf(node), story))],
   ['w:noBreakHyphen', (_, { story }) => text('-', story)],
@@ -145,7 +145,7 @@ function readParagraph(node: XmlElement, { story }: Place): XmlElement[] {
   const paragraph = story.styles.find('paragraph', settingOf(properties, 'w:pStyle'))
   const { texts, carried } = story
   story.carried = []
-  // Added to what is carried, which may be long, instead of copied with it.
+  // New runs are added to the carried ones, which can be many, instead of copying these.
   const runs = carried
   const isContinued = carried.length > 0
   for (const run of content(node.children, { story, paragraph, isHidden: false })) runs.push(run)
@@ -184,7 +184,7 @@ function readRun(node: XmlElement, place: Place): XmlElement[] {
   return read.length === 0 ? [] : [element('w:r', isRaised ? [raised, ...read] : read)]
 }
 
-/** Its alternative text stands before it. */
+/** Reads a table, with its alternative text before it. */
 function readTable(node: XmlElement, place: Place): XmlElement[] {
   const { name, children } = node
   const texts = ['w:tblCaption', 'w:tblDescription'].map(key => settingOf(child(node, 'w:tblPr'), key) ?? '')
@@ -192,7 +192,7 @@ function readTable(node: XmlElement, place: Place): XmlElement[] {
   return [...described, element(name, content(children, place))]
 }
 
-/** Word has no more. */
+/** Max columns in Word. */
 const maxColumns = 63
 
 function readRow(node: XmlElement, place: Place): XmlElement[] {
@@ -227,7 +227,7 @@ function readLink({ name, attributes, children }: XmlElement, place: Place): Xml
   return [element(name, inner, { 'r:id': id })]
 }
 
-/** The first alternative that has text: those for newer programs come first. */
+/** Reads the first alternative with text: those for newer programs come first. */
 function readAlternatives({ children }: XmlElement, place: Place): XmlElement[] {
   const { texts } = place.story
   let read: XmlElement[] = []
@@ -238,7 +238,7 @@ function readAlternatives({ children }: XmlElement, place: Place): XmlElement[] 
   return read
 }
 
-/** Between the beginning of a field and its result stands code, with the results of other fields in it. */
+/** Reads a field: between its beginning and its result is code, with the results of other fields in it. */
 function readField(node: XmlElement, { story, isHidden }: Place): XmlElement[] {
   const type = node.attributes['w:fldCharType']
   if (story.fields !== undefined) {
@@ -252,7 +252,7 @@ function readField(node: XmlElement, { story, isHidden }: Place): XmlElement[] {
   return [node, ...text(entry?.attributes['w:val'] ?? '', story)]
 }
 
-/** Of them mammoth knows the characters. */
+/** Fonts whose characters mammoth knows. */
 const symbolFonts = /^(?:Symbol|Webdings|Wingdings(?: [23])?)$/i
 
 function readSymbol(node: XmlElement, { story }: Place): XmlElement[] {
@@ -260,7 +260,7 @@ function readSymbol(node: XmlElement, { story }: Place): XmlElement[] {
   story.texts += 1
   if (symbolFonts.test(font)) return [node]
   const code = Number.parseInt(char, 16)
-  // The private characters are known to their font alone.
+  // Only its font knows a private character.
   if (code >= 0x20 && code < 0xe000) return text(String.fromCharCode(code), story)
   story.warn(unreadSymbol(char, font))
   return []

@@ -1,4 +1,4 @@
-/** XML of Word documents, with one prefix for each namespace, whichever the author chose. */
+/** XML of Word documents, with one prefix for each namespace, independent of the author's choice. */
 import { Parser } from 'htmlparser2'
 import type { HtmlElement, HtmlNode } from '../../html/html-tree.ts'
 import { elementsOf, textOf } from '../../html/html-tree.ts'
@@ -27,22 +27,22 @@ const prefixes = new Map([
   ['urn:schemas-microsoft-com:vml', 'v'],
   ['urn:schemas-microsoft-com:office:office', 'o'],
 ])
-/** Transitional documents have the names of strict ones with another beginning. */
+/** Transitional documents have the strict names with another beginning. */
 const transitional = /^http:\/\/schemas\.openxmlformats\.org\/(\w+)\/2006\//
 
-/** Far above real documents, and low enough for readers that work by recursion. */
+/** Max depth, far above real documents, and low enough for recursive readers. */
 const maxDepth = 1_000
 
 type Scope = ReadonlyMap<string, string>
 
-/** The root element; an element of a namespace that no reader knows has the prefix `?`. Throws `UnreadableDocument`. */
+/** Returns the root element; those of unknown namespaces have the prefix `?`. Throws `UnreadableDocument`. */
 export function parseXml(xml: string): XmlElement {
   const root: XmlElement = { name: '', attributes: {}, children: [] }
   const open: { element: XmlElement; scope: Scope }[] = [{ element: root, scope: new Map() }]
   const parser = new Parser(
     {
       onprocessinginstruction(name) {
-        // Word writes none, and entities could be declared in it.
+        // Word writes no doctype, which could declare entities.
         if (/^!doctype/i.test(name)) throw damagedDocument()
       },
       onopentag(name, written) {
@@ -67,7 +67,7 @@ export function parseXml(xml: string): XmlElement {
     { xmlMode: true },
   )
   parser.write(xml.replace(/^\uFEFF/, ''))
-  // The parser closes what a part that is cut short has left open.
+  // The parser closes the open elements of an incomplete part.
   const isWhole = open.length === 1
   parser.end()
   const element = root.children.find(node => typeof node !== 'string')
@@ -99,7 +99,7 @@ const namespaces = {
   'xmlns:r': 'http://schemas.openxmlformats.org/officeDocument/2006/relationships',
 }
 
-/** A part with that root. Elements and attributes of other namespaces than those of text and its links are left out. */
+/** Writes a part with that root, with elements and attributes only of the namespaces of text and links. */
 export function writeXml(root: XmlElement): string {
   const declarations = Object.entries(namespaces).map(([name, uri]) => ` ${name}="${uri}"`)
   return write(root).replace(`<${root.name}`, `$&${declarations.join('')}`)
@@ -134,12 +134,12 @@ export function all(parent: XmlElement | undefined, name: string): XmlElement[] 
   return parent === undefined ? [] : elementsOf(parent).filter(below => below.name === name)
 }
 
-/** The `w:val` of a child. */
+/** Returns the `w:val` of a child. */
 export function settingOf(parent: XmlElement | undefined, name: string): string | undefined {
   return child(parent, name)?.attributes['w:val']
 }
 
-/** Whether a child switches something on; undefined without such a child. */
+/** Returns true if a child switches something on; undefined without such a child. */
 export function switchOf(parent: XmlElement | undefined, name: string): boolean | undefined {
   const found = child(parent, name)
   return found && isOn(found.attributes['w:val'])
@@ -149,7 +149,7 @@ export function isOn(value = 'true'): boolean {
   return !['0', 'false', 'off'].includes(value)
 }
 
-/** The texts of all paragraphs of DrawingML, which titles of charts and boxes of diagrams have. */
+/** Returns the texts of all paragraphs of DrawingML, which titles of charts and boxes of diagrams have. */
 export function drawnLines(root: XmlElement): string[] {
   const lines = all(root, 'a:p').map(line => all(line, 'a:t').map(textOf).join(''))
   return lines.filter(line => line.trim() !== '')

@@ -14,8 +14,8 @@ const deflated = 8
 const encrypted = 1
 
 /**
- * Inflates every entry of a zip archive without keeping it, since the sizes that an archive declares may lie; throws
- * `UnreadableDocument` for one that unfolds to more than the limits allow, or that is no archive.
+ * Inflates and drops every entry of a zip archive, because declared sizes can lie; throws
+ * `UnreadableDocument` for one that exceeds the limits, or that is no archive.
  */
 export async function assertInflatesWithinLimits(archive: Uint8Array): Promise<void> {
   let total = 0
@@ -49,7 +49,7 @@ async function inflatedSize(data: Uint8Array, allowed: number): Promise<number> 
 function* entriesOf(archive: Uint8Array): Generator<{ method: number; data: Uint8Array }> {
   const view = new DataView(archive.buffer, archive.byteOffset, archive.byteLength)
   let at = findDirectory(view)
-  // As many as there are, which is what the reader goes by: the end record may name fewer.
+  // Visits all existing entries, like the reader: the end record can name fewer.
   while (hasSignature(view, at, directoryEntry)) {
     if (view.getUint16(at + 8, true) & encrypted) {
       throw new UnreadableDocument('This document has encrypted parts. Save it as .docx without a password.')
@@ -70,8 +70,8 @@ function* entriesOf(archive: Uint8Array): Generator<{ method: number; data: Uint
 }
 
 /**
- * Where the directory begins. It ends where the end record begins: otherwise, or where longer records are said to exist
- * (4.4.1.4), the reader would look for it elsewhere.
+ * Returns the beginning of the directory. It ends where the end record begins: otherwise, or if longer
+ * records are declared (4.4.1.4), the reader would look for it elsewhere.
  */
 function findDirectory(view: DataView): number {
   const end = findEndRecord(view)

@@ -1,22 +1,22 @@
 /** Writes blocks of text below one another, within quotes and items of lists. */
 export interface BlockWriter {
-  /** At least so many line breaks stand before the next text. */
+  /** Ensures this min number of line breaks before the next text. */
   separate(lineBreaks: 1 | 2): void
-  /** Whole lines, with a blank one before them; the text may hold line breaks. */
+  /** Writes whole lines, with a blank one before them; the text can hold line breaks. */
   write(text: string): void
-  /** Does `work` such that the first line it writes begins with `first`, and all others with `rest`. */
+  /** Does `work` with `first` before its first line, and `rest` before all others. */
   within(marks: { first: string; rest: string }, work: () => void): void
   text(): string
 }
 
-/** Levels of quotes and lists that are written as such: each makes all lines within longer. */
+/** Max levels of written quotes and lists: each makes all lines within longer. */
 const maxLevels = 20
 
 export function createBlockWriter(): BlockWriter {
   const lines: string[] = []
   let breaks = 0
   let prefix = ''
-  /** In place of the prefix, until the first line within is written. */
+  /** Mark instead of the prefix, until the first line within is written. */
   let mark: string | undefined
   let levels = 0
 

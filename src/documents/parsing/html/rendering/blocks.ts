@@ -1,4 +1,4 @@
-/** A tree of HTML, block by block. For trees of bounded depth. */
+/** Writes a tree of HTML, block by block. For trees of limited depth. */
 import type { HtmlElement, HtmlNode } from '../html-tree.ts'
 import { textOf } from '../html-tree.ts'
 import type { BlockWriter } from './block-writer.ts'
@@ -11,19 +11,19 @@ import { linesWithLinks } from './lines-with-links.ts'
 import { cellText, isLayout, tableOf, tableText } from './table.ts'
 
 export interface BlockOptions {
-  /** False leaves characters such as `_` and `*` as they stand and drops emphasis: text to be searched and quoted. */
+  /** False keeps characters such as `_` and `*` and drops emphasis, for text to search and quote. */
   markup: boolean
 }
 
 interface Context extends BlockOptions {
   holdings: Holdings
   writer: BlockWriter
-  /** In a cell, blocks are lines without marks. */
+  /** True in a cell, where blocks are lines without marks. */
   isCell: boolean
   isItem: boolean
 }
 
-/** Characters of a heading, or of a link around blocks, that stand in one line; what is longer was never closed. */
+/** Max characters of a heading, or of a link around blocks, in one line; longer ones were never closed. */
 const maxLineLength = 1_000
 
 export function blocksAsMarkdown(root: HtmlElement, options: BlockOptions): string {
@@ -32,7 +32,7 @@ export function blocksAsMarkdown(root: HtmlElement, options: BlockOptions): stri
   return writer.text()
 }
 
-/** Text between blocks is a paragraph of its own. */
+/** Writes all nodes; text between blocks is a paragraph of its own. */
 function writeAll(nodes: readonly HtmlNode[], context: Context, parent?: HtmlElement): void {
   let between: HtmlNode[] = []
   const end = () => {
@@ -53,7 +53,7 @@ function isBlock(element: HtmlElement, { holdings }: Context): boolean {
   return holdings(element).block && !silent.has(element.name) && !isLinkedLine(element, holdings)
 }
 
-/** Such as a card, all of which leads somewhere. */
+/** Returns true for a line that is all a link, such as a card. */
 function isLinkedLine(element: HtmlElement, holdings: Holdings): boolean {
   return linkTarget(element) !== undefined && !holdings(element).link && isLine(element)
 }
@@ -78,7 +78,7 @@ function writeBlock(element: HtmlElement, context: Context, parent: HtmlElement 
   else {
     writer.separate(2)
     writeOther(element, context, parent)
-    // The meaning of a term follows it in the next line.
+    // The meaning of a term is in the next line.
     writer.separate(name === 'dt' && markup ? 1 : 2)
   }
 }
@@ -113,7 +113,7 @@ function writeList(list: HtmlElement, context: Context): void {
   let count = 0
   for (const child of list.children) {
     if (typeof child === 'string' || !items.has(child.name)) {
-      // A list that stands among the items instead of in one belongs to the one before.
+      // A list among the items instead of in one belongs to the item before.
       const isNested = typeof child !== 'string' && lists.has(child.name) && count > 0
       const write = () => writeAll([child], { ...context, isItem: true })
       if (isNested) writer.within({ first: '    ', rest: '    ' }, write)

@@ -1,19 +1,19 @@
-/** Code, which stands in markdown as it is. */
+/** Code, which markdown leaves unchanged. */
 import type { HtmlElement, HtmlNode } from '../html-tree.ts'
 import { silent } from './content-kinds.ts'
 
-/** Within a line, between more backticks than it holds one after the other. */
+/** Returns code within a line, between more backticks than it has in a row. */
 export function codeSpan(code: string): string {
   const fence = '`'.repeat(maxRun(code, /`+/g) + 1)
   const space = /^`|`$/.test(code) ? ' ' : ''
   return `${fence}${space}${code}${space}${fence}`
 }
 
-/** The lines of a `pre` element between fences. */
+/** Returns the lines of a `pre` element between fences. */
 export function codeBlock(pre: HtmlElement, language: string): string | undefined {
   const code = preformatted(pre).replace(/\r\n?/g, '\n').replace(/^\n/, '').trimEnd()
   if (code === '') return undefined
-  // Up to three spaces may stand before what ends the block.
+  // Up to three spaces can be before the end of the block.
   const fence = '`'.repeat(Math.max(3, maxRun(code, /(?<=^ {0,3})`{3,}/gm) + 1))
   return `${fence}${language}\n${code}\n${fence}`
 }
@@ -31,7 +31,7 @@ function maxRun(text: string, runs: RegExp): number {
   return longest
 }
 
-/** As highlighters name it, on the element itself, the code in it or the one around it. */
+/** Returns the highlighters' name, on the element itself, the code in it or the one around it. */
 export function languageOf(pre: HtmlElement, parent: HtmlElement | undefined): string {
   const [first] = pre.children
   const code = typeof first === 'object' ? first.attributes.class : undefined

@@ -3,17 +3,17 @@ import type { HtmlElement, HtmlNode } from '../html-tree.ts'
 
 const names = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
 
-/** Elements that begin a line of their own. */
+/** Elements that begin a new line. */
 export const blocks =
   names(`address article aside audio blockquote body canvas caption center dd details dialog dir div dl dt
   fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html isindex legend li main menu nav
   noframes ol optgroup option output p pre search section select summary table tbody td text textarea tfoot th thead tr ul`)
 export const lists = names('ul ol menu dir select datalist optgroup')
-/** Their items, wherever they stand. */
+/** Items of lists, at any place. */
 export const items = names('li option')
 export const tableSections = names('thead tbody tfoot')
 export const cells = names('td th')
-/** Elements that carry no text of the page. A `colgroup` is none: its end may be left out, so that it holds what follows. */
+/** Elements without text of the page. A `colgroup` is none: without its end tag, it holds what follows. */
 export const silent = names(
   'script style noscript template iframe object canvas link meta annotation annotation-xml',
 )
@@ -23,7 +23,7 @@ interface Holding {
   block: boolean
   link: boolean
   table: boolean
-  /** Of a table that begins outside. */
+  /** True for a cell of a table that begins outside. */
   cell: boolean
 }
 
@@ -31,7 +31,7 @@ export type Holdings = (element: HtmlElement) => Holding
 
 const nothing: Holding = { block: false, link: false, table: false, cell: false }
 
-/** Visits each element once, however often it is used. For trees of bounded depth. */
+/** Visits each element only once. For trees of limited depth. */
 export function createHoldings(): Holdings {
   const known = new Map<HtmlElement, Holding>()
   const holdings: Holdings = element => {
@@ -53,7 +53,7 @@ export function createHoldings(): Holdings {
   return holdings
 }
 
-/** Where a link leads that can be followed from elsewhere, as it may stand between the brackets of a link. */
+/** Returns a link's target that works elsewhere, in the form for the brackets of a link. */
 export function linkTarget({ name, attributes }: HtmlElement): string | undefined {
   const href = name === 'a' ? attributes.href?.trim() : undefined
   if (href === undefined || !/^(?:https?|mailto|tel):/i.test(href)) return undefined
@@ -61,7 +61,7 @@ export function linkTarget({ name, attributes }: HtmlElement): string | undefine
   return isBalanced(target) ? target : target.replaceAll('(', '%28').replaceAll(')', '%29')
 }
 
-/** Markdown takes a bracket that closes none of the target's own for the end of the link. */
+/** Returns true for balanced brackets: markdown takes a closing one too many for the end of the link. */
 function isBalanced(target: string): boolean {
   let open = 0
   for (const [bracket] of target.matchAll(/[()]/g)) {

@@ -1,6 +1,6 @@
-/** Characters that markdown would take for its own. */
+/** Characters with a meaning in markdown. */
 const anywhere = /[\\*`[\]_]/g
-/** The same at the beginning of a line: items, headings, underlines, fences, quotes and numbers. */
+/** Characters with a meaning at a line's beginning: items, headings, underlines, fences, quotes, numbers. */
 const atLineStart = /^(?:-|\+(?=\s|$)|=|#{1,6}(?=\s|$)|~~~|>|\d{1,9}(?=[.)](?:\s|$)))/
 
 export function escaped(text: string, isLineStart: boolean): string {

@@ -1,4 +1,4 @@
-/** Text with links, emphasis and code: what stands in a paragraph, a heading or a cell. */
+/** Text with links, emphasis and code, of a paragraph, a heading or a cell. */
 import type { HtmlElement, HtmlNode } from '../html-tree.ts'
 import { codeSpan } from './code.ts'
 import type { Holdings } from './content-kinds.ts'
@@ -7,11 +7,11 @@ import { createInlineWriter } from './inline-writer.ts'
 
 export interface InlineOptions {
   holdings: Holdings
-  /** False leaves characters such as `_` and `*` as they stand and drops emphasis: text to be searched and quoted. */
+  /** False keeps characters such as `_` and `*` and drops emphasis, for text to search and quote. */
   markup: boolean
-  /** Whether it may have more than one line. */
+  /** True if it can have several lines. */
   breaks: boolean
-  /** Whether it stands in an item of a list, where a checkbox shows which tasks are done. */
+  /** True in an item of a list, where a checkbox shows which tasks are done. */
   isItem?: boolean
 }
 
@@ -25,10 +25,10 @@ const emphasis = new Map([
   ['strike', '~~'],
 ])
 
-/** Inputs whose value a browser shows as text; one that sends or resets a form says nothing. */
+/** Inputs whose value a browser shows as text, except those that send or reset a form. */
 const readable = new Set('text number tel email url date time month week datetime-local button'.split(' '))
 
-/** White space is as a browser shows it; blocks, if there are any, stand in the same line. */
+/** Returns text with white space as in a browser; blocks, if there are any, are in the same line. */
 export function inlineText(nodes: readonly HtmlNode[], options: InlineOptions): string {
   const { holdings, markup, breaks, isItem = false } = options
   const writer = createInlineWriter({ escapes: markup, breaks })
@@ -63,7 +63,7 @@ export function inlineText(nodes: readonly HtmlNode[], options: InlineOptions): 
     if (isBlock) writer.space()
   }
 
-  /** Of links in one another, which only mistakes make, the innermost count. */
+  /** Adds a link; of nested links, which are mistakes, the innermost count. */
   function addLink(link: HtmlElement, work: () => void): void {
     const target = linkTarget(link)
     if (target === undefined || holdings(link).link) {
@@ -75,7 +75,7 @@ export function inlineText(nodes: readonly HtmlNode[], options: InlineOptions): 
     depthInLink -= 1
   }
 
-  /** Links in code are links whose text is code. */
+  /** Adds code; links in code are links whose text is code. */
   function addCode({ children }: HtmlElement): void {
     let code = ''
     const end = () => {

@@ -1,28 +1,28 @@
 import { raisedDigits } from '../../raised-digits.ts'
 import { escaped } from './escapes.ts'
 
-/** Puts text together such that white space never stands within marks, nor twice. */
+/** Joins text so that white space is never within marks, nor double. */
 export interface InlineWriter {
-  /** Text as a page has it. */
+  /** Adds a page's text. */
   text(text: string): void
-  /** The same, to stand as it is but for white space; `mark` says how. */
+  /** Adds unescaped text in the form of `mark`; only white space changes. */
   verbatim(text: string, mark: (text: string) => string): void
-  /** The same, above the line. */
+  /** Adds text above the line. */
   raised(text: string): void
   space(): void
   lineBreak(): void
-  /** The text that `work` writes, between these marks; nothing if that is nothing. */
+  /** Adds the text that `work` writes between these marks; none without text. */
   within(marks: { before: string; after: string }, work: () => void): void
   result(): string
 }
 
-/** White space before the next word. Two line breaks are how pages without paragraphs part them. */
+/** White space before the next word. Two line breaks separate pages without paragraphs. */
 const gaps = ['', ' ', '  \n', '\n\n'] as const
 const [none, space, lineBreak, paragraph] = [0, 1, 2, 3]
 
 export function createInlineWriter({ escapes, breaks }: { escapes: boolean; breaks: boolean }): InlineWriter {
   let written = ''
-  /** Of what is written. To look at its end by itself would copy all of it, each time. */
+  /** The last written character: reading the end of the text would copy all of it, each time. */
   let lastCharacter = ''
   let gap = none
   /** Marks that begin with the next word. */
@@ -70,7 +70,7 @@ export function createInlineWriter({ escapes, breaks }: { escapes: boolean; brea
       waiting.push(before)
       const depth = waiting.length
       work()
-      // Still waiting where nothing was written in between.
+      // The mark still waits if nothing was written in between.
       if (waiting.length === depth) waiting.pop()
       else {
         written += after
@@ -81,7 +81,7 @@ export function createInlineWriter({ escapes, breaks }: { escapes: boolean; brea
   }
 }
 
-/** Other white space than the usual, such as that which may not be broken, is a character like any other. */
+/** Trims usual white space; other, such as non-breaking, is a character like any other. */
 function withoutEnds(words: string): string {
   return words.slice(words.startsWith(' ') ? 1 : 0, words.endsWith(' ') ? -1 : undefined)
 }

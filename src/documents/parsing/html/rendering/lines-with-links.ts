@@ -3,7 +3,7 @@ import type { Holdings } from './content-kinds.ts'
 import { linkTarget, silent } from './content-kinds.ts'
 import { escaped } from './escapes.ts'
 
-/** Preformatted text whose lines stay as they are, with their links; such as an archive of mail. */
+/** Returns preformatted text with its lines unchanged and its links, such as an archive of mail. */
 export function linesWithLinks(
   pre: HtmlElement,
   { markup, holdings }: { markup: boolean; holdings: Holdings },
@@ -13,7 +13,7 @@ export function linesWithLinks(
   function add(node: HtmlNode): void {
     if (typeof node === 'string') {
       const lines = node.replace(/\r\n?/g, '\n').split('\n')
-      // Text after a link or a mark stands within a line.
+      // Text after a link or a mark is within a line.
       const isFirst = (at: number) => at > 0 || pieces.at(-1)?.endsWith('\n') !== false
       pieces.push(lines.map((line, at) => (markup ? escaped(line, isFirst(at)) : line)).join('\n'))
       return

@@ -1,4 +1,4 @@
-/** Tables as GitHub writes them. */
+/** Tables in the form of GitHub. */
 import type { HtmlElement, HtmlNode } from '../html-tree.ts'
 import type { Holdings } from './content-kinds.ts'
 import { cells, silent, tableSections } from './content-kinds.ts'
@@ -14,12 +14,12 @@ interface Row {
   cells: HtmlElement[]
 }
 
-/** The rows of a table, in any wrapper of its author. */
+/** Returns the rows of a table, in any wrapper of its author. */
 export function tableOf(table: HtmlElement, holdings: Holdings): Table {
   const rows: Row[] = []
   const besides: HtmlNode[] = []
 
-  /** `loose`: the row to which cells belong that stand in none, since its own tag is missing. */
+  /** `loose`: the row of cells without one, because its tag is missing. */
   function add(node: HtmlNode, isHead: boolean, loose: Row): void {
     if (typeof node === 'string') {
       if (node.trim() !== '') besides.push(node)
@@ -47,17 +47,17 @@ function isCell(element: HtmlElement): boolean {
   return cells.has(element.name)
 }
 
-/** A table of one cell, or one with tables in it, is there for how the page looks. */
+/** Returns true for a table of one cell, or with tables in it, which is only for the layout. */
 export function isLayout(table: HtmlElement, { rows }: Table, holdings: Holdings): boolean {
   return holdings(table).table || (rows.length === 1 && rows[0]?.cells.length === 1)
 }
 
-/** Columns that a cell may take; its author can name any number. */
+/** Max columns of a cell; its author can name any number. */
 const widestCell = 20
-/** Places that cells from above may take: so many in all, and for each cell that the table has. */
+/** Max places of cells from above: in all, and for each cell of the table. */
 const placesBelow = { inAll: 1_000, perCell: 4 }
 
-/** Rows of cells as lines; undefined where no cell holds text. */
+/** Returns rows of cells as lines; undefined if no cell holds text. */
 export function tableText({ rows }: Table, textOfCell: (cell: HtmlElement) => string): string | undefined {
   const inColumns = columnwise(textOfCell)
   const lines = rows
@@ -75,9 +75,9 @@ export function tableText({ rows }: Table, textOfCell: (cell: HtmlElement) => st
     .join('\n')
 }
 
-/** The texts of one row after the other, each in its column: what a cell takes of others, to its right or below, is empty. */
+/** Returns the texts of each row by column: places that a cell takes to its right or below are empty. */
 function columnwise(textOfCell: (cell: HtmlElement) => string): (row: readonly HtmlElement[]) => string[] {
-  /** By column: the first row that no cell from above reaches. */
+  /** The first row by column that no cell from above reaches. */
   const free: number[] = []
   let rows = 0
   let room = placesBelow.inAll
@@ -103,7 +103,7 @@ function spanOf(declared: string | undefined): number {
   return Math.max(1, Number.parseInt(declared ?? '', 10) || 1)
 }
 
-/** A cell is one line. */
+/** Returns a cell's text as one line. */
 export function cellText(text: string): string {
   return text
     .trim()

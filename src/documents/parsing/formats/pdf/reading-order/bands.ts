@@ -1,7 +1,7 @@
 import type { Row } from './rows.ts'
 import { median, stepTo, wideStep } from './rows.ts'
 
-/** A part of the page's width where nothing stands; it ends at infinity at its edges. */
+/** An empty part of the page's width; it ends at infinity at its edges. */
 interface Gap {
   start: number
   end: number
@@ -13,17 +13,17 @@ export interface Band {
   gaps: Gap[]
 }
 
-/** In parts of the size of the font. */
+/** Min width of a gap, in sizes of the font. */
 const narrowestGap = 0.8
-/** The most columns of a table that are still recognised. */
+/** Max columns of a table that are recognised. */
 const maxGaps = 50
-/** Steps down, in usual ones, that part what is above from what is below, over all columns. */
+/** Min steps down, in usual ones, that separate text above from text below, over all columns. */
 const greatStep = 2.2
 const stepToMargin = 1.7
-/** Size of a heading, in usual ones. */
+/** Min size of a heading, in usual ones. */
 const headingSize = 1.15
 
-/** Cuts where a row stands in the gutters of those above it, and where blank space goes through all columns. */
+/** Cuts where a row is in the gutters of those above it, and where blank space crosses all columns. */
 export function bandsOf(rows: readonly Row[]): Band[] {
   const size = median(rows.map(row => row.size))
   const usualStep = Math.max(size, median(rows.slice(1).map((_, index) => stepTo(rows, index + 1))))
@@ -45,12 +45,12 @@ export function bandsOf(rows: readonly Row[]): Band[] {
   return bands
 }
 
-/** Gaps with text on both sides. */
+/** Returns gaps with text on both sides. */
 export function guttersOf(gaps: readonly Gap[]): Gap[] {
   return gaps.filter(({ start, end }) => Number.isFinite(start) && Number.isFinite(end))
 }
 
-/** Below a wide step, a table may have a gutter where the columns of a text have theirs. */
+/** Returns true for another band: below a wide step, a table can have a gutter in a text's place of one. */
 function isOther(
   before: readonly Gap[],
   here: readonly Gap[],
@@ -59,7 +59,7 @@ function isOther(
 ): boolean {
   const [above = 0, own = 0, shared = 0] = [before, here, common].map(gaps => guttersOf(gaps).length)
   if (shared === 0) return above !== 0 || own !== 0
-  // A line without gaps, such as a caption, that reaches over a gutter of the rows next to it is none of theirs.
+  // A line without gaps that crosses a gutter of the rows next to it, such as a caption, is separate.
   if ((above === 0 && shared < own) || (own === 0 && shared < above)) return true
   return step > wideStep && own !== 0 && above !== 0 && own !== above
 }
@@ -81,7 +81,7 @@ function commonGaps(some: readonly Gap[], others: readonly Gap[], narrowest: num
   return few(common.filter(({ start, end }) => end - start >= narrowest))
 }
 
-/** Where there are very many, none of them is a gutter. */
+/** Returns no gaps if there are very many, of which none is a gutter. */
 function few(gaps: Gap[]): Gap[] {
   return gaps.length > maxGaps ? [] : gaps
 }

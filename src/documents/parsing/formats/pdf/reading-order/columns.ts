@@ -7,7 +7,7 @@ import type { Run } from './runs.ts'
 /** A band cut at its gutters. */
 export interface Grid {
   rows: Row[]
-  /** By row and column; one may be empty. */
+  /** Cells by row and column, possibly empty. */
   cells: Run[][][]
   columns: Column[]
   /** The usual step down from line to line. */
@@ -19,7 +19,7 @@ interface Column {
   width: number
 }
 
-/** Shorter lines, in sizes of the font, are those of a list or a table. */
+/** Min length of a line of text, in sizes of the font; lists and tables have shorter ones. */
 const minLineLength = 8
 
 export function gridOf({ rows, gaps }: Band): Grid {
@@ -41,7 +41,7 @@ export function gridOf({ rows, gaps }: Band): Grid {
   return { rows, cells, columns, step: Math.min(...steps.filter(step => step > 0)) }
 }
 
-/** Whether one column is read after the other: there is running text, and all have their lines close together. */
+/** Returns true if columns are read one by one: there is running text, and lines are close in all. */
 export function isInColumns(grid: Grid): boolean {
   const { columns, step } = grid
   const isClose = ({ lines }: Column) => {
@@ -56,7 +56,7 @@ export function isInColumns(grid: Grid): boolean {
   )
 }
 
-/** Whether a column holds short entries, numbers most of them, each of which stands beside what it is the number of. */
+/** Returns true if a column holds short entries, mostly numbers, each beside its subject. */
 function isOfNumbers({ cells, columns }: Grid, column: number): boolean {
   const lines = columns[column]?.lines ?? []
   const beside = cells.filter(row => isFilled(row[column] ?? []) && row.filter(isFilled).length > 1)
@@ -76,7 +76,7 @@ function isRunningText({ lines, width }: Column): boolean {
   return full.length >= (lines.length - 1) / 2
 }
 
-/** The rows of a band by rows of the table that it is, whose cells may have several lines. */
+/** Returns the rows of a band by rows of its table, whose cells can have several lines. */
 export function tableRowsOf(grid: Grid): Pick<Grid, 'rows' | 'cells'>[] {
   const { rows, cells } = grid
   const isTall = hasTallRows(grid)
@@ -90,7 +90,7 @@ export function tableRowsOf(grid: Grid): Pick<Grid, 'rows' | 'cells'>[] {
   })
 }
 
-/** There is space between rows of the table, more of it below some cells, and none inside of them. */
+/** Returns true if there is space between rows of the table, more of it below some cells, and none inside. */
 function hasTallRows(grid: Grid): boolean {
   const spaces = [...grid.rows.keys()].slice(1).filter(index => !isNear(grid, index))
   const lines = [...grid.rows.keys()].slice(1).filter(index => isNear(grid, index))
@@ -107,14 +107,14 @@ function isFilled(cell: readonly Run[]): boolean {
   return cell.length > 0
 }
 
-/** Whether a cell ended in the row above, while others may go on. */
+/** Returns true if a cell ended in the row above, while others can continue. */
 function hasEnded({ cells }: Grid, index: number): boolean {
   return (cells[index - 1] ?? []).some(
     (cell, column) => isFilled(cell) && !isFilled(cells[index]?.[column] ?? []),
   )
 }
 
-/** Whether each cell of a row may be another line of the one above. */
+/** Returns true if each cell of a row can be another line of the one above. */
 function goesOn(grid: Grid, index: number): boolean {
   return (
     isNear(grid, index) &&
@@ -128,7 +128,7 @@ function goesOn(grid: Grid, index: number): boolean {
   )
 }
 
-/** Whether the next line's first word had no room on this one, which is no entry of a table of contents. */
+/** Returns true if the next line's first word had no room on this one, unlike in a table of contents. */
 function isFull(runs: readonly Run[], next: readonly Run[], width: number): boolean {
   const text = textOf(next)
   const word = /^(?:[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]|\S+)/u.exec(text)?.[0] ?? ''

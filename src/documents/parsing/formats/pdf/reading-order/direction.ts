@@ -1,10 +1,10 @@
-/** The order in which lines are typed that mix writing from the right with Latin words and numbers (the inverse of UAX #9). */
+/** The typing order of lines with writing from the right and Latin words or numbers (inverse of UAX #9). */
 
 const fromRight =
   /[[\p{scx=Hebrew}\p{scx=Arabic}\p{scx=Syriac}\p{scx=Thaana}\p{scx=Nko}]--[\p{M}\p{Nd}\p{Sc}]]/gv
 const fromLeft = /[\p{L}--[\p{scx=Hebrew}\p{scx=Arabic}\p{scx=Syriac}\p{scx=Thaana}\p{scx=Nko}]]/gv
 const arabic = /[\p{scx=Arabic}--[\p{M}\p{Nd}]]/v
-/** Signs of a number, which stay on their side of it in Hebrew and go with the text in Arabic. */
+/** Matches words; signs of a number stay on their side of it in Hebrew and go with the text in Arabic. */
 const words = (number: string) =>
   new RegExp(
     `(?<number>${number})|(?<left>(?:${fromLeft.source}\\p{M}*)+)|(?<right>(?:\\p{M}*${fromRight.source}\\p{M}*)+)|(?<other>.)`,
@@ -26,19 +26,19 @@ export function isFromRight(text: string): boolean {
   return text.search(fromRight) >= 0
 }
 
-/** How many letters are written from the right, and from the left; signs among the latter where there are no others. */
+/** Counts letters from the right, and from the left; signs count as the latter if there are no others. */
 export function lettersOf(text: string): { right: number; left: number } {
   const right = text.match(fromRight)?.length ?? 0
   return { right, left: right === 0 ? text.length : (text.match(fromLeft)?.length ?? 0) }
 }
 
-/** @param visual what stands on a line from left to right, with `\t` between cells */
+/** @param visual the text of a line from left to right, with `\t` between cells */
 export function logicalText(visual: string, isRightToLeft: boolean): string {
   const cells = visual.split('\t').map(cell => logicalCell(cell, isRightToLeft))
   return (isRightToLeft ? cells.reverse() : cells).join('\t')
 }
 
-/** Fonts have a bracket as it looks, or as it is meant: those that fit one another are right. */
+/** Reads a cell. Fonts store a bracket by its look or by its meaning: matching ones are right. */
 function logicalCell(visual: string, isRightToLeft: boolean): string {
   const matches = visual.matchAll(arabic.test(visual) ? arabicWords : hebrewWords)
   const parts = [...matches].map(({ 0: text, groups = {} }): Word => {
@@ -78,8 +78,8 @@ function mirror(sign: string): string {
 }
 
 /**
- * Words of that direction, with what stands between them, as one phrase each. Numbers behind Latin words go with them. What
- * is between brackets stays there.
+ * Returns words of that direction, with all between them, as one phrase each. Numbers behind Latin words go
+ * with them. Text in brackets stays there.
  */
 function phrasesOf(words: readonly Word[], direction: 'left' | 'right'): (Word | Word[])[] {
   const found: (Word | Word[])[] = []
@@ -105,7 +105,7 @@ function endOfPhrase(words: readonly Word[], start: number, direction: 'left' | 
   return end
 }
 
-/** 1 for an opening bracket, -1 for a closing one. */
+/** Returns 1 for an opening bracket, -1 for a closing one, else 0. */
 function nesting(sign: string): number {
   const side = pairs.indexOf(sign)
   if (side < 0) return 0

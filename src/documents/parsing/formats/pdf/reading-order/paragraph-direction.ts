@@ -1,14 +1,14 @@
-/** Which lines of a page go from right to left. */
+/** Finds the lines of a page that go from right to left. */
 import { isFromRight, lettersOf } from './direction.ts'
 import type { Row } from './rows.ts'
 import { median, stepTo, textOf, wideStep } from './rows.ts'
 
-/** A row at the right margin begins so far from the left one, in sizes of the font. */
+/** Min distance from the left margin of a row at the right one, in sizes of the font. */
 const indent = 3
-/** How many letters from the left a letter from the right outweighs on a page whose columns go from right to left. */
+/** Letters from the left that one from the right outweighs on a page with columns from right to left. */
 const weightOfRight = 3
 
-/** For each row whether its paragraph goes from right to left: by most letters of it, or as it stands at the right margin. */
+/** Returns true for rows of paragraphs from right to left: by most letters, or at the right margin. */
 export function directionsOf(rows: readonly Row[]): boolean[] {
   const texts = rows.map(({ runs }) => runs.map(({ text }) => text).join(' '))
   if (!texts.some(isFromRight)) return rows.map(() => false)
@@ -27,7 +27,7 @@ export function directionsOf(rows: readonly Row[]): boolean[] {
   return found
 }
 
-/** Whether a row belongs to the paragraph of the one above, which is at the same margin and ended no sentence. */
+/** Returns true if a row belongs to the paragraph of the one above, at the same margin and without an end. */
 function goesOn(rows: readonly Row[], index: number): boolean {
   const [above, row] = [rows[index - 1], rows[index]]
   if (above === undefined || row === undefined) return false
@@ -38,7 +38,7 @@ function goesOn(rows: readonly Row[], index: number): boolean {
   return isAligned && !/[.!?:؟۔]\s*$/.test(textOf(above.runs, right > left))
 }
 
-/** Whether a row ends with a word from the right at the right margin, but does not reach the left one. */
+/** Returns true if a row ends with a word from the right at the right margin, but not at the left one. */
 function isAtRight(row: Row, rows: readonly Row[]): boolean {
   const [[start, end], [first, last]] = [extentOf([row]), extentOf(rows)]
   const words =

@@ -2,26 +2,26 @@ import { raisedDigits } from '../../../raised-digits.ts'
 import { isFromRight, logicalText } from './direction.ts'
 import type { Run } from './runs.ts'
 
-/** Runs that stand beside one another, in the order in which they stand. */
+/** Adjacent runs, in their order on the page. */
 export interface Row {
   base: number
-  /** Of its largest run. */
+  /** Size of its largest run. */
   size: number
   runs: Run[]
 }
 
-/** A step down of more than this many usual steps begins a paragraph, or a row of a table. */
+/** Number of usual steps beyond which a step down begins a paragraph, or a row of a table. */
 export const wideStep = 1.35
-/** Gaps that are a space, and a tab, in sizes of the font. */
+/** Min gaps of a space, and of a tab, in sizes of the font. */
 const spaceGap = 0.15
 const tabGap = 1.5
-/** No space inside of a text is wider, and no two letters of a word overlap by more. */
+/** Max width of a space inside of a text, and max overlap of letters of a word. */
 const widestSpace = 0.6
 const maxKerning = 0.05
-/** How far baselines of a row are apart at most, for what is raised or lowered. */
+/** Max distance of a row's baselines, for raised or lowered text. */
 const rowTolerance = 0.5
 
-/** Runs that are drawn in sequence, each beginning where the last ends, are one, including raised or lowered ones. */
+/** Joins runs drawn in sequence, each beginning at the last end, including raised or lowered ones. */
 export function joined(runs: readonly Run[]): Run[] {
   const found: Run[] = []
   let previous: Run | undefined
@@ -43,7 +43,7 @@ function isNext(previous: Run, run: Run): boolean {
   return gap < widestSpace && run.end > previous.end && isBeside(previous, run)
 }
 
-/** From top to bottom. */
+/** Returns rows from top to bottom. */
 export function rowsOf(runs: readonly Run[]): Row[] {
   const rows: Row[] = []
   for (const run of runs.toSorted((one, other) => one.base - other.base)) {
@@ -59,14 +59,14 @@ export function rowsOf(runs: readonly Run[]): Row[] {
   return rows
 }
 
-/** A letter that is several lines high belongs to the last of them alone. */
+/** Returns true for a run in the row; a letter several lines high belongs to the last of them alone. */
 function isBeside(one: Pick<Row, 'base' | 'size'>, run: Run): boolean {
   const [small, large] = one.size < run.size ? [one.size, run.size] : [run.size, one.size]
   return Math.abs(run.base - one.base) <= rowTolerance * (large > 2 * small ? small : large)
 }
 
 /**
- * In the order in which it is typed. The second drawing that makes letters bold is left out.
+ * Returns the text in typing order, without the second drawing that makes letters bold.
  * @param isRightToLeft the direction of the paragraph
  */
 export function textOf(runs: readonly Run[], isRightToLeft = runs[0]?.isMirrored ?? false): string {
@@ -81,7 +81,7 @@ export function textOf(runs: readonly Run[], isRightToLeft = runs[0]?.isMirrored
   return isFromRight(text) || isRightToLeft ? logicalText(text, isRightToLeft) : text
 }
 
-/** A run is raised if it is smaller, and its baseline higher, than those of the run before it. */
+/** Returns a run's text. A run is raised if it is smaller and higher than the run before it. */
 function shownText({ text, base, size }: Run, run: Run): string {
   const isRaised = run.size < 0.9 * size && base - run.base > 0.1 * size
   return isRaised ? raisedDigits(run.text, text) : run.text
@@ -96,13 +96,13 @@ function separator(one: Run, other: Run): string {
   return gap > spaceGap || (gap < -maxKerning && !isLetter) ? ' ' : ''
 }
 
-/** From the row above; 0 for the first one. */
+/** Returns the step from the row above; 0 for the first one. */
 export function stepTo(rows: readonly Row[], index: number): number {
   const [above, row] = [rows[index - 1], rows[index]]
   return above === undefined || row === undefined ? 0 : row.base - above.base
 }
 
-/** From the first run's start to the farthest end. */
+/** Returns the width from the first run's start to the farthest end. */
 export function widthOf(runs: readonly Run[]): number {
   const start = runs.reduce((least, run) => Math.min(least, run.start), Infinity)
   return runs.reduce((end, run) => Math.max(end, run.end), -Infinity) - start

@@ -1,9 +1,9 @@
 import { normalizedText } from '#platform/normalized-text.ts'
 import { lettersOf } from './direction.ts'
 
-/** A run of characters on a page, as pdf.js reports it. */
+/** A run of characters on a page of pdf.js. */
 export interface TextItem {
-  /** Where it has letters that are written from the right, as it is seen from the left. */
+  /** The text; in visual order from the left if it has letters from the right. */
   str: string
   /** Matrix `[a, b, c, d, x, y]` from text to page; y grows upwards, in points. */
   transform: number[]
@@ -12,26 +12,26 @@ export interface TextItem {
   fontName: string
 }
 
-/** The same as it is seen when the page is turned so that the run goes from left to right. */
+/** A run on a page that is turned so that the run goes from left to right. */
 export interface Run {
   text: string
-  /** Where it begins and ends on its line; on a page that is read from the right, distances from there. */
+  /** Begin and end on its line; on a page that is read from the right, distances from there. */
   start: number
   end: number
-  /** How far down its baseline is. */
+  /** Distance of its baseline from the top. */
   base: number
-  /** Of its font. */
+  /** Size of its font. */
   size: number
-  /** The page's columns follow one another from right to left. */
+  /** True if the page's columns go from right to left. */
   isMirrored: boolean
 }
 
-/** Text in directions that differ by less belongs together: what scanners recognise is never quite straight. */
+/** Max angle between directions of one text: scanned lines are never quite straight. */
 const sector = Math.PI / 18
-/** Marks as they are drawn in vertical writing. */
+/** Marks in the form of vertical writing. */
 const uprightMarks = /[\ufe10-\ufe19\ufe30-\ufe48]/g
 
-/** The runs of a page by the direction in which they are written, most runs first. */
+/** Returns the runs of a page by writing direction, most runs first. */
 export function runsByDirection(
   items: readonly TextItem[],
   isVertical: (fontName: string) => boolean,
@@ -47,7 +47,7 @@ interface DirectedItem extends TextItem {
   isVertical: boolean
 }
 
-/** Vertical writing goes from top to bottom, with its lines from right to left. */
+/** Returns an item's angle; vertical writing goes from top to bottom, with its lines from right to left. */
 function angleOf({ transform: [a = 1, b = 0, c = 0, d = 1], isVertical }: DirectedItem): number {
   const angle = isVertical ? Math.atan2(-d, -c) : Math.atan2(b, a)
   return angle < -sector / 2 ? angle + 2 * Math.PI : angle
