@@ -20,36 +20,31 @@ import { registerWebSockets } from '#platform/http/websockets.ts'
 import { eventJob, eventJobName } from '#platform/jobs/events.ts'
 import { createFeatures } from './compose.ts'
 
-/**
- * How long answers, then open connections, then jobs may take to end when the service closes, in milliseconds; 10 s are
- * promised.
- */
+/** Max times for responses, then connections, then jobs to end at closing (ms); 10 s are promised. */
 const answersGraceMs = 5000
 const connectionsGraceMs = 1500
 const jobsGraceMs = 2000
 
-/** Where `npm ci` builds the web console. */
+/** The folder in which `npm ci` builds the web console. */
 const builtConsole = fileURLToPath(new URL('../console/dist', import.meta.url))
 
 export interface Service {
   app: App
   routes: readonly DeclaredRoute[]
   infrastructure: Infrastructure
-  /** The sign-in link of the first person; undefined where there is somebody already, or another way in. */
+  /** Returns the sign-in link of the first person; undefined if there are people, or another way in. */
   firstLink(address: string): Promise<string | undefined>
   /** Resolves once all background work that the features began at the start has caught up. */
   caughtUp: Promise<void>
   /**
-   * Ends answers, requests, features, jobs and connections, in this order, within 10 s; throws the first problem at the end.
-   * @param reason `failing` if a job may be why the process ends.
+   * Ends responses, requests, features, jobs and connections, in this order, within 10 s; throws the first
+   * problem at the end.
+   * @param reason `failing` if a job might be the reason of the end.
    */
   close(reason?: 'stopping' | 'failing'): Promise<void>
 }
 
-/**
- * Makes the infrastructure and every feature once, by hand; nothing listens yet. If that fails, the data are released
- * before it throws.
- */
+/** Creates infrastructure and features; nothing listens yet. On a failure, releases the data and throws. */
 export async function buildService(configuration: Configuration, environment: Environment): Promise<Service> {
   const infrastructure = await openInfrastructure(configuration, environment)
   try {
@@ -110,9 +105,9 @@ async function close(
 ): Promise<void> {
   const { attempt, finish } = createEnding(infrastructure.log)
   const closed = attempt(() => app.close())
-  // A client that is still sending or reading after the last answer ended is too slow to wait for.
+  // A client that still sends or reads after the end of the last response is too slow to wait for.
   const timeout = setTimeout(() => app.server.closeAllConnections(), answersGraceMs + connectionsGraceMs)
-  // A connection whose answer has ended meanwhile may be kept open by its client.
+  // A client can keep a connection open after its response.
   const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
   await Promise.all(features.map(feature => attempt(() => feature.drain?.(answersGraceMs))))
   await closed

@@ -1,5 +1,5 @@
 /**
- * Says in one sentence what to do where Node is too old for TypeScript and SQLite as the service uses them. Loaded before
+ * Prints one sentence with a remedy if Node is too old for the service's TypeScript and SQLite. Loaded before
  * everything else, and written so that such a Node can read it.
  */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)

@@ -29,7 +29,7 @@ import { createWorkflows } from '#features/workflows/workflows.feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { DeclaredRoute } from '#platform/http/access.ts'
 
-/** Every feature, each behind those that it uses; what a feature is handed is named here. */
+/** Creates all features, each behind those that it uses, and names the parts that each is handed. */
 export async function createFeatures(infrastructure: Infrastructure, routes: readonly DeclaredRoute[]) {
   const all: Feature[] = []
   const add: Add = feature => {
@@ -42,7 +42,7 @@ export async function createFeatures(infrastructure: Infrastructure, routes: rea
   }
   const base = await createBase(infrastructure, add, later)
   const data = createData(infrastructure, add, { ...base, later, endpoints: () => endpointsOf(routes) })
-  // Features that are added later offer tools, too. Models see those for the sources first.
+  // Later features offer tools, too. Models see those for the sources first.
   const offering = () => new Set<Feature>([data.knowledge, data.sources, ...all])
   const toolsOf = collectTools(offering, base.audit.recordTool)
   const eventNames = () => all.flatMap(({ events = {} }) => Object.keys(events))
@@ -246,7 +246,7 @@ function createWork(
   add(createOverview(infrastructure, { callerSignal, maySee: chat.maySee }))
 }
 
-/** The part of a route's path after `/api/agents/{id}/`, up to the next slash. */
+/** Returns the parts of routes' paths after `/api/agents/{id}/`, up to the next slash. */
 function endpointsOf(routes: readonly DeclaredRoute[]): ReadonlySet<string> {
   return new Set(routes.map(({ url }) => /^\/api\/agents\/:id\/([^/]+)/.exec(url)?.[1] ?? ''))
 }

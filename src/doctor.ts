@@ -1,4 +1,4 @@
-/** `npm run doctor`: says what is open to whom, and what to change. Ends with 1 where a stranger could change something. */
+/** `npm run doctor`: describes who has access, and advises. Ends with 1 if a stranger could change data. */
 
 import { readData } from './doctor/data.ts'
 import { describe } from './doctor/describe.ts'

@@ -2,9 +2,9 @@ import type { Configuration } from '#configuration/configuration.ts'
 import { readConfiguration } from '#configuration/configuration.ts'
 import { AppError } from '#platform/errors.ts'
 
-/** The service could not start, or a command could not do its work. */
+/** Exit code of a service that could not start, or a command that failed. */
 export const failed = 1
-/** The environment variables, or the parameters of a command, are wrong. */
+/** Exit code for wrong environment variables, or parameters of a command. */
 export const misused = 2
 
 /** Returns the configuration; if it is wrong, reports every problem and ends the process. */
@@ -16,10 +16,10 @@ export function configurationOrExit(): Configuration {
   process.exit(misused)
 }
 
-/** Ends the process with one sentence: `what` could not be done, and why. */
+/** Ends the process with one sentence: `what` failed, and the reason. */
 export function exitBecause(what: string, error: unknown): never {
   const { message = String(error), cause } = error instanceof Error ? error : {}
-  // The message of an AppError leaves out what only the operator may know, such as paths.
+  // The message of an AppError lacks facts for the operator alone, such as paths.
   const details = error instanceof AppError && cause instanceof Error ? ` (${cause.message})` : ''
   process.stderr.write(`${what}: ${message}${details}\n`)
   process.exit(failed)

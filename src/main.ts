@@ -3,10 +3,10 @@ import type { Service } from './app.ts'
 import { configurationOrExit, exitBecause, failed } from './exit.ts'
 import { handleUncaughtErrors } from './platform/uncaught-errors.ts'
 
-/** After this time a closing service is ended, with all that still runs: in milliseconds, less than the 10 s promised. */
+/** Time after which a closing service is killed with all running work (ms), less than the 10 s promised. */
 const closingLimitMs = 9500
 
-/** Those that have not ended, also where their callers no longer wait for that. */
+/** The running threads, including those whose callers no longer wait for their end. */
 const threads = new Set<Worker>()
 process.on('worker', thread => {
   threads.add(thread)
@@ -28,7 +28,7 @@ await start(configuration, built => {
   service = built
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end('stopping'))
 }).catch(error => {
-  // One that is ended while it begins to listen exits by itself.
+  // A service that is stopped while it begins to listen exits by itself.
   if (!isClosing) exitBecause('agentstead could not start', error)
 })
 
@@ -38,7 +38,7 @@ async function close(reason: 'stopping' | 'failing'): Promise<number> {
     () => (reason === 'stopping' ? 0 : failed),
     () => failed,
   )
-  // `process.exit` would wait for them, and nothing ends a process that does.
+  // `process.exit` would wait for threads, and nothing ends a waiting process.
   await Promise.all(Array.from(threads, thread => thread.terminate()))
   return code
 }
@@ -46,7 +46,7 @@ async function close(reason: 'stopping' | 'failing'): Promise<number> {
 function end(reason: 'stopping' | 'failing'): void {
   if (isClosing) return
   isClosing = true
-  // Nothing else ends a thread that is busy in native code. What is stored survives it as it does any crash.
+  // Nothing else ends a thread that is busy in native code. Stored data survives this like any crash.
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), closingLimitMs).unref()
   void close(reason).then(code => process.exit(code))
 }

@@ -22,7 +22,7 @@ into a place that may hold others. Stop the service first. What was interrupted 
 begun anew when the same command is run again.
 `
 
-/** Undefined for what is no command. */
+/** Returns undefined for an invalid command. */
 function readCommand(): Copy | undefined {
   const text = { type: 'string' } as const
   try {

@@ -1,6 +1,6 @@
 /**
- * `npm run rotate-key`: seals all stored credentials with ENCRYPTION_KEY, or with a new generated key, which were sealed with
- * ENCRYPTION_KEY_PREVIOUS, or with the generated key. The file of the generated key is replaced.
+ * `npm run rotate-key`: seals all stored credentials, so far sealed with ENCRYPTION_KEY_PREVIOUS or the
+ * generated key, with ENCRYPTION_KEY or a new generated key. The file of the generated key is replaced.
  */
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -33,7 +33,7 @@ async function rotateKey(configuration: Configuration): Promise<Rotated> {
     const { key: generated } = await readKeyFiles(file, log)
     const { previous, current } = keysOf(configuration, generated)
     const isOfFile = generated !== undefined && Buffer.compare(generated, previous) === 0
-    // Whenever this ends, one of the two files holds the key of the data.
+    // At any end of this process, one of the two files holds the key of the data.
     if (isOfFile) await writeNextKey(file, current)
     const boxes = { previous: createSecretBox(previous), current: createSecretBox(current) }
     const result = await rotateEncryptionKey({ platform, ...boxes })
@@ -44,7 +44,7 @@ async function rotateKey(configuration: Configuration): Promise<Rotated> {
   }
 }
 
-/** Keeps services away. A data directory was locked when it was opened. */
+/** Locks out services. A data directory was locked when it was opened. */
 async function heldData({ database }: Configuration): Promise<AsyncDisposable | undefined> {
   if (database === undefined) return undefined
   const { claimData } = await import('#storage/postgres/connections/data-lock.ts')
@@ -57,7 +57,7 @@ function nothingThere({ database, dataDirectory }: Configuration): string {
     : 'there is no data of the service in this database. Set DATABASE_URL to the one that it uses.'
 }
 
-/** Before anything is opened. */
+/** Checks the keys before anything is opened. */
 function requireKeys({ encryptionKey, encryptionKeyPrevious, dataDirectory }: Configuration): void {
   if (encryptionKey !== undefined && encryptionKey === encryptionKeyPrevious)
     throw new Error('ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS are the same key.')
@@ -70,7 +70,7 @@ function requireKeys({ encryptionKey, encryptionKeyPrevious, dataDirectory }: Co
     )
 }
 
-/** The generated key is the previous one unless another is named; without a new key, one is generated. */
+/** Returns both keys. The previous one defaults to the generated key; without a new key, one is generated. */
 function keysOf({ encryptionKey, encryptionKeyPrevious }: Configuration, generated: Uint8Array | undefined) {
   const given = encryptionKeyPrevious && decodeKey(encryptionKeyPrevious, 'ENCRYPTION_KEY_PREVIOUS')
   const previous = given || generated

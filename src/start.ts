@@ -13,8 +13,8 @@ import { examine } from './doctor/examine.ts'
 import type { Finding } from './doctor/finding.ts'
 
 /**
- * Connections that may wait to be accepted, unless the system allows fewer. Those beyond are dropped silently, and their
- * clients try again seconds later.
+ * Max connections that wait to be accepted, unless the system allows fewer. Further ones are dropped
+ * silently, and their clients retry seconds later.
  */
 const backlog = 4096
 
@@ -38,12 +38,12 @@ export async function start(configuration: Configuration, onBuilt = (_: Service)
   const { host, port, baseUrl, ownerEmail } = configuration
   warn(log, examine(configuration))
   const address = await listen(service, host, port)
-  // A line that can't be written is no reason to stop, as it is none for the log.
+  // A line that can't be written is no reason to stop, like for the log.
   process.stdout.on('error', () => {})
   const link = await service.firstLink(baseUrl ?? address)
   const firstSignIn = link && `Sign in as ${ownerEmail} within 15 minutes, in a browser: ${link}\n`
   process.stdout.write(`agentstead is ready at ${baseUrl ?? address}\n${firstSignIn ?? ''}`)
-  // Not before it is ready: no caller waits for it.
+  // Runs once the service is ready: no caller waits for it.
   void warnOfData(service, configuration)
   return service
 }
@@ -58,7 +58,7 @@ async function warnOfData({ infrastructure }: Service, configuration: Configurat
     })
     warn(log, findInData(data, configuration))
   } catch (error) {
-    // A service that ends meanwhile closes its data.
+    // A service that ends during this closes its data.
     log.debug({ err: error }, 'the data were not examined')
   }
 }
