@@ -72,8 +72,8 @@ function requireKeys({ encryptionKey, encryptionKeyPrevious, dataDirectory }: Co
 
 /** Returns both keys. The previous one defaults to the generated key; without a new key, one is generated. */
 function keysOf({ encryptionKey, encryptionKeyPrevious }: Configuration, generated: Uint8Array | undefined) {
-  const given = encryptionKeyPrevious && decodeKey(encryptionKeyPrevious, 'ENCRYPTION_KEY_PREVIOUS')
-  const previous = given || generated
+  const namedKey = encryptionKeyPrevious && decodeKey(encryptionKeyPrevious, 'ENCRYPTION_KEY_PREVIOUS')
+  const previous = namedKey || generated
   if (previous === undefined) throw new Error('the file encryption.key is gone.')
   return {
     previous,

@@ -83,8 +83,8 @@ export class ChangeFeed {
   report(agentId: string, change: Change): void {
     const known = this.#pending.get(agentId)
     const pending = known ?? new Map<string, Change>()
-    const kept = pending.size < maxPending ? change : { type: change.type }
-    pending.set(keyOf(kept), kept)
+    const keptChange = pending.size < maxPending ? change : { type: change.type }
+    pending.set(keyOf(keptChange), keptChange)
     if (known !== undefined) return
     this.#pending.set(agentId, pending)
     setTimeout(() => this.#flush(agentId), flushMs).unref()

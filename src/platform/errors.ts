@@ -75,8 +75,8 @@ export class AppError extends Error {
   readonly isPermanent: boolean
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
-    const sent: Sent = { ...options, code }
-    const cause = isMainThread ? options.cause : sent
+    const sentOptions: Sent = { ...options, code }
+    const cause = isMainThread ? options.cause : sentOptions
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'AppError'
     this.code = code

@@ -52,7 +52,7 @@ function guardOf(
   body: TSchema,
   routes: () => { made: DeclaredRoute | undefined; read: Partial<DeclaredRoute> },
 ): Guard {
-  const sent = new WeakMap<FastifyRequest, Fields>()
+  const fixedFields = new WeakMap<FastifyRequest, Fields>()
   const changeable = propertiesOf(body)
   const guard: Guard = {
     async preValidation(request, reply) {
@@ -62,20 +62,21 @@ function guardOf(
         ...propertiesOf(made?.answer),
         ...propertiesOf(made?.body),
       }
-      const given = Object(request.body) as Fields
+      const input = Object(request.body) as Fields
       const isFixed = (name: string) =>
         name in changeable
-          ? 'id' in given && !matches(changeable[name] as TSchema, given[name])
+          ? 'id' in input && !matches(changeable[name] as TSchema, input[name])
           : Object.hasOwn(known, name)
-      const fixed = Object.keys(given).filter(isFixed)
-      if (fixed.length > 0) sent.set(request, Object.fromEntries(fixed.map(name => [name, given[name]])))
+      const fixed = Object.keys(input).filter(isFixed)
+      if (fixed.length > 0)
+        fixedFields.set(request, Object.fromEntries(fixed.map(name => [name, input[name]])))
       // Validation knows no fixed field.
-      for (const name of fixed) delete given[name]
+      for (const name of fixed) delete input[name]
       // Validation would report the lack of any field instead.
-      if (Object.keys(given).length === 0) await guard.require(request, reply)
+      if (Object.keys(input).length === 0) await guard.require(request, reply)
     },
     async require(request, reply) {
-      const fields = sent.get(request)
+      const fields = fixedFields.get(request)
       const { made, read } = routes()
       if (fields === undefined || read.handle === undefined) return
       const resource = resourceIn(plain(await read.handle(request as never, reply)) as Fields)
@@ -94,9 +95,9 @@ function guardOf(
 }
 
 /** Removes unchanged fields, because sending back a read value sets nothing, such as the start of a delay. */
-function leaveChanges(given: Fields, isOwn: (field: string) => boolean, resource: Fields): void {
-  for (const [field, value] of Object.entries(given))
-    if (isOwn(field) || isSame(value, resource[field])) delete given[field]
+function leaveChanges(input: Fields, isOwn: (field: string) => boolean, resource: Fields): void {
+  for (const [field, value] of Object.entries(input))
+    if (isOwn(field) || isSame(value, resource[field])) delete input[field]
 }
 
 /** @param schema the field's schema in the update, if it has the field. */

@@ -95,8 +95,8 @@ export function createServer(options: ServerOptions): App {
 
 /** Keeps a caller's own request id if it is harmless, so that traces of several services can be joined. */
 function requestId(request: { headers: Record<string, string | string[] | undefined> }): string {
-  const given = request.headers['x-request-id']
-  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID()
+  const callerId = request.headers['x-request-id']
+  return typeof callerId === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(callerId) ? callerId : randomUUID()
 }
 
 /** Reads only JSON bodies by default; an empty one is no body, with any content type. */

@@ -33,9 +33,9 @@ export function createSharedTransactions(database: unknown): RunShared {
   async function runTogether(members: readonly Member[]): Promise<void> {
     try {
       const results = await run(async transaction => {
-        const given: unknown[] = []
-        for (const { work } of members) given.push(await work(transaction))
-        return given
+        const values: unknown[] = []
+        for (const { work } of members) values.push(await work(transaction))
+        return values
       })
       for (const [index, { resolve }] of members.entries()) resolve(results[index])
     } catch {

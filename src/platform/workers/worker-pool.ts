@@ -137,8 +137,8 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
     const pool = await opened
     const { signal, loaded, clear } = timeOutOf(timeoutMs, [closing.signal, task.signal])
     try {
-      const given: ThreadTask = { file: file.href, name, argument, loaded }
-      return await pool.run(given, { filename, signal, transferList: [...transfer, loaded] })
+      const threadTask: ThreadTask = { file: file.href, name, argument, loaded }
+      return await pool.run(threadTask, { filename, signal, transferList: [...transfer, loaded] })
     } catch (error) {
       if (signal.aborted) throw signal.reason
       throw isDeath(error) ? new WorkerCrashed(error) : fromThread(error)

@@ -10,11 +10,11 @@ export function createConsoleOutput(send: (line: ConsoleLine) => void) {
   return function write({ level, text }: ConsoleLine): void {
     if (isFull) return
     const { consoleLines, consoleCharacters } = bounds
-    const kept = text.slice(0, consoleCharacters - characters)
+    const keptText = text.slice(0, consoleCharacters - characters)
     lines += 1
-    characters += kept.length
-    send({ level, text: kept })
-    if (lines < consoleLines && kept.length === text.length && characters < consoleCharacters) return
+    characters += keptText.length
+    send({ level, text: keptText })
+    if (lines < consoleLines && keptText.length === text.length && characters < consoleCharacters) return
     isFull = true
     send({ level: 'warn', text: '[What was written after this was left out: it is too much.]' })
   }

@@ -14,7 +14,7 @@ export type Pending = ReturnType<typeof createPending>
 export function createPending({ limits, send, wake }: PendingOptions) {
   const timers = new Map<number, NodeJS.Timeout>()
   const requests = new Set<number>()
-  let sent = 0
+  let sentRequests = 0
   let isOver = false
 
   /**
@@ -46,10 +46,10 @@ export function createPending({ limits, send, wake }: PendingOptions) {
 
     startRequest(id: number, request: SandboxRequest): void {
       requireNew(id)
-      if (sent >= limits.requests) {
+      if (sentRequests >= limits.requests) {
         throw new TypeError(`Code may send ${limits.requests} requests in one call, and this was one more.`)
       }
-      sent += 1
+      sentRequests += 1
       requests.add(id)
       send({ kind: 'request', id, request })
     },

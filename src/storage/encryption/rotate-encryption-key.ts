@@ -32,12 +32,12 @@ export async function rotateEncryptionKey({
 }: Rotation): Promise<RotationResult> {
   return await inTransaction(platform, async transaction => {
     await requireKnownKey(transaction, previous, current)
-    const kept = [...(await listCredentials(transaction)), ...(await listSecrets(transaction))]
-    const outdated = kept.filter(({ sealed }) => !current.owns(sealed))
+    const secrets = [...(await listCredentials(transaction)), ...(await listSecrets(transaction))]
+    const outdated = secrets.filter(({ sealed }) => !current.owns(sealed))
     for (const { sealed, context, replace } of outdated)
       await replace(current.seal(previous.open(sealed, context), context))
     await writeKeyCheck(transaction, current)
-    return { resealed: outdated.length, left: kept.length - outdated.length }
+    return { resealed: outdated.length, left: secrets.length - outdated.length }
   })
 }
 

@@ -98,7 +98,7 @@ type Attempt = <Result>(work: (client: S3mini) => Promise<Result>) => Promise<Re
 /** Small files are sent in one request, others in parts. Errors of the stream itself are passed on as they are. */
 async function write(attempt: Attempt, key: string, content: Readable): Promise<void> {
   let uploadId: string | undefined
-  const sent: UploadPart[] = []
+  const sentParts: UploadPart[] = []
   try {
     for await (const part of inParts(content, partSize)) {
       if (uploadId === undefined && part.length < partSize) {
@@ -107,10 +107,10 @@ async function write(attempt: Attempt, key: string, content: Readable): Promise<
       }
       const id = uploadId ?? (await attempt(client => client.getMultipartUploadId(key)))
       uploadId = id
-      sent.push(await attempt(client => client.uploadPart(key, id, part, sent.length + 1)))
+      sentParts.push(await attempt(client => client.uploadPart(key, id, part, sentParts.length + 1)))
     }
     const id = uploadId
-    if (id !== undefined) await attempt(client => complete(client, key, id, sent))
+    if (id !== undefined) await attempt(client => complete(client, key, id, sentParts))
   } catch (error) {
     const id = uploadId
     // The bucket itself might have failed: its lifecycle rules then remove the sent parts.

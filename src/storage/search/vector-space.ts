@@ -24,8 +24,8 @@ function hashOf(id: string): string {
 }
 
 export function checkDimensions({ form, dimensions }: VectorSpace, { length }: Vector): void {
-  const given = form === 'bits' ? length * 8 : length
-  if (given !== dimensions) throw new Error(`the vector has ${given} dimensions, its space ${dimensions}`)
+  const count = form === 'bits' ? length * 8 : length
+  if (count !== dimensions) throw new Error(`the vector has ${count} dimensions, its space ${dimensions}`)
 }
 
 export function hasDirection({ form }: VectorSpace, vector: Vector): boolean {

@@ -58,9 +58,9 @@ export async function createSearchDatabase(): Promise<SearchDatabase> {
 async function openReader(path: string): Promise<SearchDatabase> {
   inUse()
   closeReplaced()
-  const kept = readers.get(path)
+  const cachedReader = readers.get(path)
   readers.delete(path)
-  const reader = kept ?? (await newReader(path))
+  const reader = cachedReader ?? (await newReader(path))
   giveCache(reader, path)
   const dialect = createSqliteDialect({ ...reader, onDestroy: () => giveBack(path, reader) })
   return { db: new Kysely<AgentTables>({ dialect }), engine: searchEngine }

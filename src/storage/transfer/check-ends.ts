@@ -40,14 +40,15 @@ export async function requireFreeTarget(
 }
 
 async function requireEmpty(target: StorageEnd): Promise<void> {
-  const held: string[] = []
+  const tables: string[] = []
   for (const table of Object.keys(platformPlans)) {
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(target.platform)
-    if (rows.length > 0) held.push(table)
+    if (rows.length > 0) tables.push(table)
   }
   const agents = await target.storedAgents()
-  if (held.length === 0 && agents.length === 0) return
-  const what = held.length > 0 ? `rows in ${held.join(', ')}` : `databases of agents: ${agents.join(', ')}`
+  if (tables.length === 0 && agents.length === 0) return
+  const what =
+    tables.length > 0 ? `rows in ${tables.join(', ')}` : `databases of agents: ${agents.join(', ')}`
   throw new Error(`${target.name} is not empty: it holds ${what}. Name an empty folder or database.`)
 }
 

@@ -181,9 +181,9 @@ export function textOf(root: HtmlElement): string {
 export function removeElements(root: HtmlElement, isUnwanted: (element: HtmlElement) => boolean): void {
   const open = [root]
   for (let element = open.pop(); element !== undefined; element = open.pop()) {
-    const kept = element.children.filter(child => typeof child === 'string' || !isUnwanted(child))
-    if (kept.length < element.children.length) element.children = kept
-    for (const child of kept) if (typeof child !== 'string') open.push(child)
+    const keptChildren = element.children.filter(child => typeof child === 'string' || !isUnwanted(child))
+    if (keptChildren.length < element.children.length) element.children = keptChildren
+    for (const child of keptChildren) if (typeof child !== 'string') open.push(child)
   }
 }
 

@@ -64,8 +64,8 @@ function describePathParameter(path: string, parameter: Parameter): void {
 /** Returns a body with the required fields and no more, which can be sent unchanged. */
 function exampleOf(schema: Schema): unknown {
   const { examples, enum: [first] = [], const: only, anyOf, properties = {}, required = [] } = schema
-  const given = examples?.[0] ?? only ?? first
-  if (given !== undefined) return given
+  const example = examples?.[0] ?? only ?? first
+  if (example !== undefined) return example
   if (anyOf?.[0] !== undefined) return exampleOf(anyOf[0])
   return Object.fromEntries(required.map(name => [name, exampleOf(properties[name] ?? {})]))
 }

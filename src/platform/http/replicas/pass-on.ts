@@ -103,11 +103,13 @@ export function passOn(
 /** Returns the headers in their order, as pairs in one list. */
 function onwardHeaders({ id, ws: isWebSocket, raw }: FastifyRequest): string[] {
   const { rawHeaders } = raw
-  const kept = rawHeaders.filter((_, at) => !ofConnection.has(rawHeaders[at - (at % 2)]?.toLowerCase() ?? ''))
+  const pairs = rawHeaders.filter(
+    (_, at) => !ofConnection.has(rawHeaders[at - (at % 2)]?.toLowerCase() ?? ''),
+  )
   // Node would announce a body unless a header excludes one.
   const isEmpty = raw.method === 'POST' && !hasBody(raw) && raw.headers['content-length'] === undefined
   return [
-    ...kept,
+    ...pairs,
     ...['x-request-id', id],
     ...(isEmpty ? ['content-length', '0'] : []),
     ...(isWebSocket ? ['connection', 'Upgrade', 'upgrade', 'websocket'] : []),

@@ -34,10 +34,10 @@ export function createSignedRequests({ secretBox, instanceId, clock }: Dependenc
 
     /** Returns true if another process has passed the request on to this one. */
     isSigned(request: FastifyRequest): boolean {
-      const given = request.headers[signatureHeader]
-      if (given === undefined) return false
-      const expiresAt = Number.parseInt(String(given), 10)
-      return expiresAt > clock.now() && isEqual(String(given), make(request, instanceId, expiresAt))
+      const signature = request.headers[signatureHeader]
+      if (signature === undefined) return false
+      const expiresAt = Number.parseInt(String(signature), 10)
+      return expiresAt > clock.now() && isEqual(String(signature), make(request, instanceId, expiresAt))
     },
   }
 }

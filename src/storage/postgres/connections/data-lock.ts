@@ -49,8 +49,8 @@ export async function connectToShare(url: string): Promise<AsyncDisposable> {
  * @throws Error with a sentence for the operator while others use it.
  */
 export async function claimData(url: string, name: string): Promise<HeldData> {
-  const held = await connect(url)
-  const { client } = held
+  const connection = await connect(url)
+  const { client } = connection
   try {
     if (!(await becomesTrue(() => isTaken(client, 'pg_try_advisory_lock'))))
       throw new Error(
@@ -62,7 +62,7 @@ export async function claimData(url: string, name: string): Promise<HeldData> {
     throw error
   }
   return {
-    ...held,
+    ...connection,
     async requireHeld() {
       await client.query('select 1').catch(error => {
         throw new Error(

@@ -22,7 +22,7 @@ export async function openDatabaseEnd(
   const engine = createEngine({ url, maxConnections: 4, onError: () => {} })
   try {
     if (!(await engine.isUsed()) && mustExist) throw new Error(`there is no data of the service in ${name}.`)
-    const held = await claimData(url, name)
+    const lock = await claimData(url, name)
     try {
       const platform = await openPlatformDatabase(engine)
       return {
@@ -31,20 +31,20 @@ export async function openDatabaseEnd(
         catalogue,
         search: searchEngine,
         platform,
-        storedAgents: () => storedAgents(held.client),
+        storedAgents: () => storedAgents(lock.client),
         keyFile: undefined,
         openWakeUps: () =>
           createWakeUps({ database: deaf(engine.direct), clock: systemClock, log: createLog('silent') }),
-        requireUntouched: () => held.requireHeld(),
+        requireUntouched: () => lock.requireHeld(),
         startWith: `Start the service with DATABASE_URL set to the address of ${name}.`,
         async close() {
           await platform.destroy()
-          await held[Symbol.asyncDispose]()
+          await lock[Symbol.asyncDispose]()
           await engine.close()
         },
       }
     } catch (error) {
-      await held[Symbol.asyncDispose]()
+      await lock[Symbol.asyncDispose]()
       throw error
     }
   } catch (error) {

@@ -56,9 +56,9 @@ async function readState(db: QueryExecutorProvider): Promise<IndexState> {
   const name = hash('sha256', [file, newest, id, ...records].join(' '), 'base64url').slice(0, nameLength)
   const [all = 0, tokens = 0] = totals === null ? [] : numbersIn(totals)
   const ever = { chunks: all, tokens }
-  const held = totalsOf.get(name) ?? (await countHeld(db, ever))
-  totalsOf.set(name, held)
-  return { name, file, newest, newestId: id, ...held, totals: ever }
+  const liveTotals = totalsOf.get(name) ?? (await countHeld(db, ever))
+  totalsOf.set(name, liveTotals)
+  return { name, file, newest, newestId: id, ...liveTotals, totals: ever }
 }
 
 async function countHeld(db: QueryExecutorProvider, ever: Totals): Promise<Totals> {

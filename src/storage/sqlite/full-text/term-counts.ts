@@ -25,8 +25,8 @@ export async function countTerms(db: QueryExecutorProvider, terms: readonly stri
     known.set(term, holding)
     counts.set(nameOf(state, term), holding)
   }
-  const held = [...known].filter((entry): entry is [string, number] => (entry[1] ?? 0) > 0)
-  return { terms: new Map(held), chunks: state.chunks }
+  const entries = [...known].filter((entry): entry is [string, number] => (entry[1] ?? 0) > 0)
+  return { terms: new Map(entries), chunks: state.chunks }
 }
 
 async function countHolding(db: QueryExecutorProvider, term: string): Promise<number> {

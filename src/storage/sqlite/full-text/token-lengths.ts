@@ -47,10 +47,10 @@ export async function tokenLengths(
   inUse()
   const known = anew ? undefined : keptOf.get(file)
   const isSame = known?.newest === newest && known.newestId === newestId
-  const kept = isSame ? known : await read(db, { newest, newestId }, known)
-  if (kept === undefined) return undefined
-  keptOf.set(file, kept)
-  const { first, lengths } = kept
+  const entry = isSame ? known : await read(db, { newest, newestId }, known)
+  if (entry === undefined) return undefined
+  keptOf.set(file, entry)
+  const { first, lengths } = entry
   return sequence => lengths[sequence - first] ?? 0
 }
 

@@ -53,9 +53,9 @@ export async function readSketches(db: QueryExecutorProvider, table: RawBuilder<
   inUse()
   const { key, newest } = await stateOf(db, table)
   const known = keptOf.get(key) ?? none
-  const kept = newest > known.seen ? await updated(db, table, known, newest) : known
-  if (kept !== known) keptOf.set(key, kept, { size: bytesOf(kept.blocks) })
-  return { total: await countSketches(db, table, kept), blocks: allBlocks(db, table, kept) }
+  const cache = newest > known.seen ? await updated(db, table, known, newest) : known
+  if (cache !== known) keptOf.set(key, cache, { size: bytesOf(cache.blocks) })
+  return { total: await countSketches(db, table, cache), blocks: allBlocks(db, table, cache) }
 }
 
 /** A file that reuses the name of a former one has different tables: each starts with a random change number. */

@@ -59,8 +59,8 @@ export function drawnItems(page: PageToRead): { items: TextItem[]; isHidden: boo
   const { fnArray, argsArray } = page.commands
   const actions = new Map(Object.entries(reader.actions).map(([name, act]) => [page.numbers[name], act]))
   for (const [index, number] of fnArray.entries()) {
-    const given = (argsArray[index] ?? []) as never[]
-    actions.get(number)?.(...given)
+    const args = (argsArray[index] ?? []) as never[]
+    actions.get(number)?.(...args)
   }
   const items = reader.items.map(({ signs, next: _, ...item }) => ({ ...item, str: signs.join('') }))
   return { items, isHidden: reader.isHidden }
