@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 export interface Actor {
   /** `anonymous` is a caller without a user; `contact` decides by a notice; `model` acts in the turn of the actor that it is named after. */
   kind: 'person' | 'key' | 'anonymous' | 'channel' | 'contact' | 'schedule' | 'workflow' | 'model'
-  /** A person's e-mail address, a channel's id of the conversation, or their own id; null without one. */
+  /** The person's e-mail address, the channel's conversation, or the own id of others; null without one. */
   id: string | null
   /** A name for people: of the person, key, channel, schedule, workflow or model. */
   name: string | null
@@ -15,7 +15,7 @@ export interface Actor {
 
 export const anonymous: Actor = { kind: 'anonymous', id: null, name: null }
 
-/** The actor of the current request or job, without an argument; undefined for the service itself. */
+/** The current request's or job's actor, for code without an argument; undefined for the service itself. */
 export const currentActor = new AsyncLocalStorage<Actor | undefined>()
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 export type EventHandler<Payload> = (payload: Payload) => void | Promise<void>
 
-/** Carries unstored events in the process to higher parts of the service; `Events` maps names to payloads. */
+/** Carries unstored events in the process to parts above the sender; `Events` maps names to payloads. */
 export interface EventBus<Events> {
   /** Returns a function that removes the handler. */
   on<Name extends keyof Events & string>(name: Name, handler: EventHandler<Events[Name]>): () => void

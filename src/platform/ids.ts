@@ -6,7 +6,7 @@ const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234
 
 /** The source of new identifiers; tests pass a counting one. */
 export interface Ids {
-  /** Returns a record's opaque identifier. One process's sort by creation, even within a millisecond. */
+  /** Returns a record's opaque identifier. Those of a process sort by creation, within milliseconds, too. */
   record(): string
   /** Returns a tool call's identifier: nine alphanumerics, as the wire format requires. */
   toolCall(): string

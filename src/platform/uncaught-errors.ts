@@ -5,7 +5,7 @@ import { currentOwner } from './current-owner.ts'
 import { causeDepth } from './jobs/cause-depth.ts'
 import type { Log } from './logging/log.ts'
 
-/** A request, job, connection or browser that its uncaught error ends, and nothing else. */
+/** A request, job, connection or browser, which alone ends on an uncaught error of its own. */
 export interface Endable {
   /** Name for the log, such as `GET /api/agents`. */
   name: string

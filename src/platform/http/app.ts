@@ -45,7 +45,7 @@ declare module 'fastify' {
     chat?: true
     /** False for a route that no API key may call, whatever its role. */
     byKey?: false
-    /** The path under which a call may be sold to callers without a role; `*` is its variable part. */
+    /** The path under which a call may be sold to callers without a role; `*` is a variable part. */
     soldAs?: string
     /** False for a route that stores nothing although its method is not GET: it is served while the disk is full. */
     stores?: false

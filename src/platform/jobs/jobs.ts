@@ -25,7 +25,7 @@ export interface JobContext<Agent extends JobAgent> {
   key: string | null
   /**
    * Aborted, with a `JobAborted` as its reason, when the process stops, the job is cancelled, another process
-   * has taken it or the agent is being deleted. The handler must end soon by throwing: no failure.
+   * has taken it or the agent is being deleted. The handler must then throw soon, which is no failure.
    */
   signal: AbortSignal
   /**

@@ -213,7 +213,7 @@ export async function requeueEntry(db: OutboxDatabase, held: Held, runAt: number
 
 const failedEntriesKeptMs = 30 * 24 * 3_600_000
 
-/** Keeps the entry for people, never to run again, and removes old ones. */
+/** Keeps the entry for people, never to run again, and removes those that were kept long enough. */
 export async function failEntry(db: OutboxDatabase, held: Held, now: number): Promise<void> {
   await db
     .deleteFrom('outbox')

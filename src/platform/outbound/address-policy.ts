@@ -23,10 +23,7 @@ export interface AddressPolicy {
 /** All of IPv6 that networks get; the rest is special or not assigned (IANA, IPv6 address space). */
 const globalIpv6 = ipaddr.parseCIDR('2000::/3')
 
-/**
- * The prefix by which machines without IPv4 reach it (RFC 6052): such an address is as public as that inside.
- * IPv4 reach the IPv4 internet (RFC 6052): as public as the address inside.
- */
+/** The prefix by which machines without IPv4 reach its addresses (RFC 6052), as public as those inside. */
 const nat64 = ipaddr.parseCIDR('64:ff9b::/96')
 
 /** Azure's metadata and configuration host: every machine there reaches it, although it looks public. */

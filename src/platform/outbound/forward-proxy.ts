@@ -22,7 +22,7 @@ export interface Unreachable {
 
 /** A proxy of HTTP/1.1 for one user, on a port of its own. */
 export interface ForwardProxy {
-  /** Address for a browser: `http */
+  /** Address for a browser: `http://127.0.0.1:PORT`. */
   address: string
   /** Credentials, without which it answers 407; only set if other machines can reach it. */
   credentials: ProxyCredentials | undefined

@@ -35,7 +35,7 @@ export interface OutboundRequest extends Pick<RequestInit, 'headers' | 'body'> {
   maxBytes?: number
   /** Defaults to 5. */
   maxRedirects?: number
-  /** Headers that a redirect must not reveal to another origin, besides those that usually hold keys. */
+  /** Headers to hide from other origins, besides Authorization, Cookie and the usual key headers. */
   secretHeaders?: readonly string[]
 }
 
@@ -70,7 +70,9 @@ export interface Outbound {
   connect(hostname: string, port: number): Promise<{ socket: Socket; isAllowed: boolean }>
   /**
    * Refuses an address for later use in advance, and connects to nothing: a permitted one is checked again
-   * when it is fetched. A failed or slow look-up is no refusal, because it might pass.
+   * when it is fetched. A failed or slow look-up is no refusal, because its cause might pass.
+   * @param field the field with the address.
+   * @throws AppError VALIDATION_ERROR for a text that is no http or https address, OUTBOUND_REFUSED
    */
   requirePermitted(url: string, field: string): Promise<void>
   /** Ends every connection; running exchanges fail. */

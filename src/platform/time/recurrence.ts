@@ -54,7 +54,7 @@ export function wallTimesAt({ start_time, timezone }: Series, instant: number): 
   return candidates.filter(wall => instantOf(wall, timezone) === instant)
 }
 
-/** Yields the days of the epoch on which it begins, from `begin` on. */
+/** Yields the days since the epoch on which it begins, from `begin` on. */
 function* daysFrom({ recurrence, recurrence_days }: Series, firstDay: number, begin: number) {
   if (recurrence !== 'monthly') {
     const isOn = (day: number) => recurrence === 'daily' || recurrence_days.includes(weekdayOf(day))

@@ -34,7 +34,7 @@ export interface SandboxRun {
 }
 
 export interface Sandbox {
-  /** Resolves at any end of the code. Rejects with the reason of the caller's signal, or SHUTTING_DOWN. */
+  /** Resolves at any end, with the console. Rejects with the caller's reason of abort or SHUTTING_DOWN. */
   run(run: SandboxRun): Promise<RunResult>
   /** Returns the code's syntax error, with line and column; undefined without. Throws OVERLOADED if busy. */
   check(code: string, owner: string): Promise<string | undefined>

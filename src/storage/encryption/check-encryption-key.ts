@@ -25,7 +25,7 @@ export async function checkEncryptionKey(platform: Kysely<PlatformTables>, box: 
   if (sealed === undefined || !isKeyCheckOf(box, sealed)) throw wrongKey()
 }
 
-/** Completes a change of the generated key that crashed after its transaction, beside the new key's file. */
+/** Completes a change of the generated key that crashed after its transaction, with the new key in a file. */
 export async function finishRotation(
   platform: Kysely<PlatformTables>,
   path: string,

@@ -8,7 +8,7 @@ export const auditTables = declarePlatformTables({
     columns: {
       id: text,
       created_at: text,
-      /** No reference: many rows are removed in batches. Null for rows of no agent, and its deletion. */
+      /** No reference: many rows are removed in batches. Null without an agent, and for its deletion. */
       agent_id: textOrNull,
       actor_kind: text,
       actor_id: textOrNull,

@@ -22,7 +22,7 @@ export const chatTables = declareAgentTables({
     columns: {
       id: text,
       title: text,
-      /** The messaging channel of the conversation; null for one without a channel. */
+      /** The conversation's messaging channel; null for one in the service itself. */
       channel: textOrNull,
       message_count: integer,
       last_message_at: textOrNull,

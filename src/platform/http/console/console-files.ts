@@ -75,7 +75,7 @@ export function createConsoleFiles(folder: string) {
   }
 }
 
-/** Returns true if the header accepts it (RFC 9110, 12.5.3); of weights, only a refusal counts. */
+/** Returns true if the header accepts an encoding (RFC 9110, 12.5.3); of weights, only a refusal counts. */
 function accepts(header: string, encoding: string): boolean {
   return header
     .split(',')

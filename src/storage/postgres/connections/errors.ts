@@ -13,7 +13,7 @@ export function isConflict(error: unknown): boolean {
   return conflictCodes.has(codeOf(error)) || isCatalogueConflict(error)
 }
 
-/** For instance, a table is dropped on which another transaction granted a privilege. It has no code. */
+/** Returns true for conflicts without a code, such as dropping a table with a privilege granted just now. */
 function isCatalogueConflict(error: unknown): boolean {
   return (
     codeOf(error) === 'XX000' &&

@@ -23,7 +23,7 @@ export interface ChunkNumbers {
 /** Min number of neighbours to allocate room for. */
 const minRoom = 64
 
-/** Replaces a `Map`, which would take ten times the memory, and more time per look-up. */
+/** Takes a tenth of the memory of a `Map` of a hundred thousand, and less time per look-up. */
 export function createChunkNumbers(): ChunkNumbers {
   /** By neighbourhood: for each possible chunk, one more than its number, or 0. */
   const known = new Map<number, Uint32Array>()

@@ -5,7 +5,7 @@ import { drawn, text } from './word-story.ts'
 import type { XmlElement } from './word-xml.ts'
 import { drawnLines, isOn } from './word-xml.ts'
 
-/** Read the words of drawings, except for boxes, which are text like any other. */
+/** Readers of the words of drawings, except for boxes, which are text like any other. */
 export const drawingReaders = new Map<string, (node: XmlElement, place: Place) => XmlElement[]>([
   ['a:p', (node, { story }) => drawn(drawnLines(node), story)],
   ['c:chart', ({ attributes }, { story }) => drawn(partLines(attributes['r:id'], story, chartLines), story)],

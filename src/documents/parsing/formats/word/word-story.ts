@@ -51,7 +51,7 @@ export function text(value: string, story: Story): XmlElement[] {
   return [element('w:t', [shown])]
 }
 
-/** Returns paragraphs for after the one with their anchor. */
+/** Returns paragraphs to put after the one with their anchor. */
 export function drawn(lines: readonly string[], story: Story): XmlElement[] {
   return box(lines.flatMap(line => text(line, story)).map(paragraphOf))
 }
