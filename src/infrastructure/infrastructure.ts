@@ -127,17 +127,17 @@ interface JobDependencies {
 }
 
 /** Creates durable jobs and the process's events; features add their handlers before the runner starts. */
-function createJobs({ configuration, environment, ...needs }: JobDependencies) {
+function createJobs({ configuration, environment, ...dependencies }: JobDependencies) {
   const { clock, ids, log } = environment
   const events = createEventBus<Record<string, unknown>>()
   const handlers = new Map<string, JobHandler<AgentHandle>>()
   const { leaseMs } = configuration
-  const runner = createJobRunner({ ...needs, handlers, clock, log, leaseMs })
+  const runner = createJobRunner({ ...dependencies, handlers, clock, log, leaseMs })
   const abort = runner.abort.bind(runner)
-  const outboxNeeds = { wakeUps: needs.wakeUps, clock, ids, log, handlers, abort }
+  const outboxNeeds = { wakeUps: dependencies.wakeUps, clock, ids, log, handlers, abort }
   const transact = createTransact(outboxNeeds)
   const ensureJobs = createEnsureJobs(outboxNeeds)
-  return { events, handlers, runner, transact, ensureJobs, wakeUps: needs.wakeUps }
+  return { events, handlers, runner, transact, ensureJobs, wakeUps: dependencies.wakeUps }
 }
 
 /** Returns the operator's own embedding model, if one is configured; loaded on first use. */

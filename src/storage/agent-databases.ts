@@ -55,8 +55,8 @@ const removalGrace = 10_000
 const closingGrace = 500
 
 /** The open databases of agents. Beyond the limit, unused ones are closed, the least recently acquired first. */
-export function createAgentDatabases(needs: Dependencies): AgentDatabases {
-  return new OpenDatabases(needs)
+export function createAgentDatabases(dependencies: Dependencies): AgentDatabases {
+  return new OpenDatabases(dependencies)
 }
 
 /** Time for which an agent is assumed to exist without a check (ms): another process can delete it. */
@@ -73,7 +73,7 @@ interface Entry {
 }
 
 class OpenDatabases implements AgentDatabases {
-  readonly #needs: Dependencies
+  readonly #dependencies: Dependencies
   readonly #limit: number
   /** The open databases in the order of their last acquisition, oldest first. */
   readonly #entries = new Map<string, Entry>()
@@ -84,15 +84,15 @@ class OpenDatabases implements AgentDatabases {
   readonly #closings = new Map<string, Promise<unknown>>()
   #closed = false
 
-  constructor(needs: Dependencies) {
-    this.#needs = needs
-    this.#limit = needs.limit ?? 64
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#limit = dependencies.limit ?? 64
   }
 
   async acquire(agentId: string): Promise<AgentHandle> {
     if (this.#closed) throw shuttingDown()
     if (this.#removals.has(agentId)) throw notFound('Agent')
-    if (!this.#needs.engine.isExclusive) await this.#confirm(agentId)
+    if (!this.#dependencies.engine.isExclusive) await this.#confirm(agentId)
     const entry = this.#entryOf(agentId)
     entry.users += 1
     this.#closeSurplus()
@@ -150,7 +150,7 @@ class OpenDatabases implements AgentDatabases {
     this.#lastAcquired = agentId
     const entry = known ?? {
       // Opening writes to the disk even for readers, so it needs room on a full one.
-      opening: withRoom(this.#needs.engine.disk, () => this.#open(agentId)),
+      opening: withRoom(this.#dependencies.engine.disk, () => this.#open(agentId)),
       confirmedUntil: performance.now() + confirmationMs,
       users: 0,
       ending: new AbortController(),
@@ -171,11 +171,11 @@ class OpenDatabases implements AgentDatabases {
   }
 
   async #isAgent(agentId: string): Promise<boolean> {
-    return (await findAgent(this.#needs.platform, agentId)) !== undefined
+    return (await findAgent(this.#dependencies.platform, agentId)) !== undefined
   }
 
   async #open(agentId: string): Promise<OpenAgent> {
-    const { engine, platform, onOpen = [] } = this.#needs
+    const { engine, platform, onOpen = [] } = this.#dependencies
     const known = await findAgent(platform, agentId)
     if (known === undefined) throw notFound('Agent')
     const agent = await engine
@@ -205,7 +205,7 @@ class OpenDatabases implements AgentDatabases {
   /** Throws if another process has deleted the agent and removed its database before it was created here. */
   async #requireStillThere(agentId: string): Promise<void> {
     if (await this.#isAgent(agentId)) return
-    await this.#needs.engine.removeAgent(agentId)
+    await this.#dependencies.engine.removeAgent(agentId)
     throw notFound('Agent')
   }
 
@@ -222,17 +222,17 @@ class OpenDatabases implements AgentDatabases {
       if (entry.users > 0) continue
       this.#entries.delete(agentId)
       const closing = Promise.all([this.#closings.get(agentId), destroy(entry)])
-        .catch(error => this.#needs.log.error({ err: error, agentId }, 'closing a database failed'))
+        .catch(error => this.#dependencies.log.error({ err: error, agentId }, 'closing a database failed'))
         .finally(() => this.#closings.get(agentId) === closing && this.#closings.delete(agentId))
       this.#closings.set(agentId, closing)
     }
   }
 
   async #remove(agentId: string): Promise<void> {
-    await this.#end(agentId, { grace: this.#needs.grace ?? removalGrace, reason: notFound('Agent') })
+    await this.#end(agentId, { grace: this.#dependencies.grace ?? removalGrace, reason: notFound('Agent') })
     await this.#closings.get(agentId)
     this.#openedBefore.delete(agentId)
-    await this.#needs.engine.removeAgent(agentId)
+    await this.#dependencies.engine.removeAgent(agentId)
   }
 
   /**

@@ -43,7 +43,7 @@ declare module 'fastify' {
     jsonValues?: number
     /** True if the route is open to the role `chat`, which most routes refuse. */
     chat?: true
-    /** False for a route that no API key may call, whatever its role. */
+    /** False for a route that no API key may call, in any role. */
     byKey?: false
     /** The path under which a call may be sold to callers without a role; `*` is a variable part. */
     soldAs?: string

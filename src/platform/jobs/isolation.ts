@@ -15,7 +15,7 @@ interface Dependencies {
  * suspect made them wait, which doubles until it suffices.
  */
 export class Isolation {
-  readonly #needs: Dependencies
+  readonly #dependencies: Dependencies
   /** Functions, by agent and lane, to begin a suspect; undefined without one, else a promise of its end. */
   readonly #waiting = new Map<string, () => Promise<{ ended: Promise<void> } | undefined>>()
   readonly #stopping = new AbortController()
@@ -28,8 +28,8 @@ export class Isolation {
   /** True if jobs that are no suspects may begin. */
   isOpen = true
 
-  constructor(needs: Dependencies) {
-    this.#needs = needs
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Call it before the first job begins. */
@@ -72,7 +72,7 @@ export class Isolation {
   }
 
   async #run(): Promise<void> {
-    const { calmMs } = this.#needs
+    const { calmMs } = this.#dependencies
     let turnMs = calmMs
     // Frequent ends of a process, for any reason, must not make culprits of them.
     const rest = this.#startedAt + calmMs - performance.now()
@@ -94,7 +94,7 @@ export class Isolation {
     this.#waiting.delete(place)
     const begun = await begin()
     if (begun === undefined) return
-    const timer = setTimeout(() => this.#open(), 3 * this.#needs.calmMs)
+    const timer = setTimeout(() => this.#open(), 3 * this.#dependencies.calmMs)
     this.#reopen = () => this.#open()
     await begun.ended
     this.#reopen = () => {}
@@ -104,7 +104,7 @@ export class Isolation {
   #open(): void {
     if (this.isOpen) return
     this.isOpen = true
-    this.#needs.onOpen()
+    this.#dependencies.onOpen()
   }
 
   /** Returns false if that takes longer. */

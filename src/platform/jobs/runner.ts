@@ -55,12 +55,12 @@ export interface RunnerDependencies<Agent extends JobAgent> {
 }
 
 /** Runs the entries of all agents' outboxes. */
-export function createJobRunner<Agent extends JobAgent>(needs: RunnerDependencies<Agent>): JobRunner {
+export function createJobRunner<Agent extends JobAgent>(dependencies: RunnerDependencies<Agent>): JobRunner {
   const onOpen = () => {
     for (const runner of runners) runner.look()
   }
-  const isolation = new Isolation({ calmMs: needs.calmMs ?? 10_000, onOpen })
-  const runners = lanes.map(lane => new LaneRunner(lane, needs, isolation))
+  const isolation = new Isolation({ calmMs: dependencies.calmMs ?? 10_000, onOpen })
+  const runners = lanes.map(lane => new LaneRunner(lane, dependencies, isolation))
   const inAll = async (work: (runner: JobRunner) => Promise<void>) => {
     await Promise.all(runners.map(work))
   }
@@ -106,7 +106,7 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
   readonly #lane: Lane
   readonly #isolation: Isolation
   readonly #limits: LaneLimits
-  readonly #needs: RunnerDependencies<Agent>
+  readonly #dependencies: RunnerDependencies<Agent>
   readonly #wakeUps: WakeUps
   readonly #leaseMs: number
   readonly #disk: Disk
@@ -120,14 +120,14 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
   #pumpAgain = false
   #pumpTimer: NodeJS.Timeout | undefined
 
-  constructor(lane: Lane, needs: RunnerDependencies<Agent>, isolation: Isolation) {
+  constructor(lane: Lane, dependencies: RunnerDependencies<Agent>, isolation: Isolation) {
     this.#lane = lane
     this.#isolation = isolation
-    this.#limits = (needs.limits ?? laneLimits)[lane]
-    this.#needs = needs
-    this.#wakeUps = needs.wakeUps[lane]
-    this.#leaseMs = needs.leaseMs ?? 30_000
-    this.#disk = needs.disk ?? remoteDisk
+    this.#limits = (dependencies.limits ?? laneLimits)[lane]
+    this.#dependencies = dependencies
+    this.#wakeUps = dependencies.wakeUps[lane]
+    this.#leaseMs = dependencies.leaseMs ?? 30_000
+    this.#disk = dependencies.disk ?? remoteDisk
   }
 
   async start(): Promise<void> {
@@ -143,7 +143,10 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
     const ended = this.#quiet().then(() => true)
     const late = delay(deadline, false, { signal: waiting.signal }).catch(() => false)
     if (!(await Promise.race([ended, late])))
-      this.#needs.log.warn({ jobs: this.#jobs.size }, 'jobs still run at the end; they will be run again')
+      this.#dependencies.log.warn(
+        { jobs: this.#jobs.size },
+        'jobs still run at the end; they will be run again',
+      )
     waiting.abort()
     // This comes last: each job that ends makes its agent due for other processes.
     await this.#wakeUps.stop()
@@ -178,7 +181,7 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
         await this.#beginDueWork()
       } catch (error) {
         this.#disk.report(error)
-        this.#needs.log.error({ err: error }, 'looking for due work failed')
+        this.#dependencies.log.error({ err: error }, 'looking for due work failed')
         clearTimeout(this.#pumpTimer)
         this.#pumpTimer = setTimeout(() => this.look(), pauseOfPump)
       }
@@ -199,16 +202,16 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
   /** Starts due entries of an agent's outbox; returns the time of the next look. */
   async #look(agentId: string): Promise<number | undefined> {
     try {
-      return await this.#needs.agentDatabases.use(agentId, agent => this.#beginWorkOf(agent))
+      return await this.#dependencies.agentDatabases.use(agentId, agent => this.#beginWorkOf(agent))
     } catch (error) {
       if (isGone(error)) return undefined
-      this.#needs.log.error({ err: error, agentId }, "looking into an agent's outbox failed")
-      return this.#needs.clock.now() + pauseAfterTrouble
+      this.#dependencies.log.error({ err: error, agentId }, "looking into an agent's outbox failed")
+      return this.#dependencies.clock.now() + pauseAfterTrouble
     }
   }
 
   async #beginWorkOf({ agentId, db }: Agent): Promise<number | undefined> {
-    const now = this.#needs.clock.now()
+    const now = this.#dependencies.clock.now()
     const revisit = now + this.#leaseMs
     const jobs = this.#jobsOf(agentId)
     const { concurrency, perAgent } = this.#limits
@@ -238,22 +241,23 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
   }
 
   #lease(now: number): Lease {
-    return { holder: this.#needs.instanceId, now, expiresAt: now + this.#leaseMs }
+    return { holder: this.#dependencies.instanceId, now, expiresAt: now + this.#leaseMs }
   }
 
   /** Never rejects. */
   async #beginSuspect(agentId: string): Promise<{ ended: Promise<void> } | undefined> {
     try {
-      return await this.#needs.agentDatabases.use(agentId, async ({ db }) => {
+      return await this.#dependencies.agentDatabases.use(agentId, async ({ db }) => {
         if (!this.#started) return undefined
-        const now = this.#needs.clock.now()
+        const now = this.#dependencies.clock.now()
         const running = this.#runningOf(this.#jobsOf(agentId))
         const { suspects } = await findDue(db, { lane: this.#lane, now, limit: 1, running })
         const [entry] = await leaseFound(db, suspects.due, { ...this.#lease(now), suspects: true })
         return entry && { ended: this.#begin(agentId, entry) }
       })
     } catch (error) {
-      if (!isGone(error)) this.#needs.log.error({ err: error, agentId }, 'a job could not be run alone')
+      if (!isGone(error))
+        this.#dependencies.log.error({ err: error, agentId }, 'a job could not be run alone')
       return undefined
     }
   }
@@ -278,7 +282,7 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
 
   /** Never rejects. */
   async #run(job: RunningJob): Promise<void> {
-    const { agentDatabases, clock, log } = this.#needs
+    const { agentDatabases, clock, log } = this.#dependencies
     const { agentId, entry } = job
     try {
       await agentDatabases.use(agentId, agent =>
@@ -303,7 +307,7 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
   }
 
   async #runLeased(agent: Agent, job: RunningJob): Promise<void> {
-    const { clock, log, instanceId: holder, random = Math.random } = this.#needs
+    const { clock, log, instanceId: holder, random = Math.random } = this.#dependencies
     const { entry, controller } = job
     const { signal } = controller
     const close = () => abortJob(job, 'agent closed')
@@ -325,7 +329,7 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
   }
 
   #prolong({ agentId, db }: Agent, job: RunningJob): void {
-    const { clock, log, instanceId } = this.#needs
+    const { clock, log, instanceId } = this.#dependencies
     extendLease(db, { id: job.entry.id, holder: instanceId }, clock.now() + this.#leaseMs)
       .then(isHeld => {
         if (!isHeld) abortJob(job, 'lease lost')
@@ -335,11 +339,11 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
 
   #handlerOf({ name }: OutboxEntry): JobHandler<Agent> {
     const run = () => Promise.reject(new Error(`there is no handler for jobs named ${name}`))
-    return this.#needs.handlers.get(name) ?? { lane: defaultLane, run }
+    return this.#dependencies.handlers.get(name) ?? { lane: defaultLane, run }
   }
 
   #runningOf(jobs: RunningJob[]): Running {
-    const makingRoom = () => [...this.#needs.handlers].filter(([, { makesRoom }]) => makesRoom)
+    const makingRoom = () => [...this.#dependencies.handlers].filter(([, { makesRoom }]) => makesRoom)
     return {
       ids: jobs.map(job => job.entry.id),
       keys: jobs.flatMap(job => job.entry.key ?? []),

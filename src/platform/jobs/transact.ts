@@ -32,8 +32,8 @@ interface Traces {
   cancelled: string[]
 }
 
-export function createTransact<Events>(needs: Dependencies): Transact<Events> {
-  const { wakeUps, log, abort } = needs
+export function createTransact<Events>(dependencies: Dependencies): Transact<Events> {
+  const { wakeUps, log, abort } = dependencies
   return async (agent, work) => {
     const { agentId } = agent
     // Read here, because shared transactions run in the context of another.
@@ -51,7 +51,7 @@ export function createTransact<Events>(needs: Dependencies): Transact<Events> {
         const db = transaction as unknown as Kysely<OutboxTables>
         // A repeated attempt has left nothing.
         traces = noTraces()
-        return await work(transaction, createOutbox<Events>(db, traces, announce, { ...needs, depth }))
+        return await work(transaction, createOutbox<Events>(db, traces, announce, { ...dependencies, depth }))
       })
       committed = true
       return result

@@ -32,8 +32,8 @@ const tables = copiedTables(agentPlans)
  * Recreates the agent's database in the target and fills it. Returns a summary of the source, and does not
  * verify the copy.
  */
-export async function copyAgent(agentId: string, needs: Dependencies): Promise<Part[]> {
-  const { source, target, wakeUps, searchableText, progress } = needs
+export async function copyAgent(agentId: string, dependencies: Dependencies): Promise<Part[]> {
+  const { source, target, wakeUps, searchableText, progress } = dependencies
   await target.engine.removeAgent(agentId)
   return await withAgent(source, agentId, from =>
     withAgent({ ...target, isNew: true }, agentId, async to => {

@@ -30,8 +30,8 @@ const namedFiles = 10
  * then starts over.
  * @throws Error with a sentence for the operator.
  */
-export async function transfer(needs: Dependencies): Promise<void> {
-  const { source, target, agent, progress } = needs
+export async function transfer(dependencies: Dependencies): Promise<void> {
+  const { source, target, agent, progress } = dependencies
   const agents = await agentsToCopy(source, agent)
   await requireNoOtherKey(source, target)
   await requireFreeTarget({ from: source.name, agent }, source, target)
@@ -44,7 +44,7 @@ export async function transfer(needs: Dependencies): Promise<void> {
   try {
     for (const [index, id] of agents.entries()) {
       progress.say(`Agent ${index + 1} of ${agents.length}: ${id}`)
-      missing += await transferAgent(id, { ...needs, wakeUps }).catch(error => {
+      missing += await transferAgent(id, { ...dependencies, wakeUps }).catch(error => {
         throw new Error(`agent ${id}: ${error instanceof Error ? error.message : error}`, { cause: error })
       })
     }
@@ -52,7 +52,7 @@ export async function transfer(needs: Dependencies): Promise<void> {
     for (const lane of lanes) await wakeUps[lane].stop()
   }
   progress.say('Platform')
-  const parts = await copyPlatform(needs)
+  const parts = await copyPlatform(dependencies)
   requireSameParts(parts, await readPlatform(target, agent))
   sayParts(parts, progress)
 
@@ -69,12 +69,12 @@ export async function transfer(needs: Dependencies): Promise<void> {
 /** Copies an agent, and returns the number of missing uploads. */
 async function transferAgent(
   id: string,
-  needs: Dependencies & { wakeUps: ByLane<Pick<WakeUps, 'pull'>> },
+  dependencies: Dependencies & { wakeUps: ByLane<Pick<WakeUps, 'pull'>> },
 ): Promise<number> {
-  const parts = await copyAgent(id, needs)
-  requireSameParts(parts, await readCopiedAgent(id, needs))
-  sayParts(parts, needs.progress)
-  return sayMissing(parts, needs.progress)
+  const parts = await copyAgent(id, dependencies)
+  requireSameParts(parts, await readCopiedAgent(id, dependencies))
+  sayParts(parts, dependencies.progress)
+  return sayMissing(parts, dependencies.progress)
 }
 
 /** Removes agents that an earlier attempt copied and that were deleted later. */

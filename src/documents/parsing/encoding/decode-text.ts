@@ -9,8 +9,8 @@ const fewZeros = 0.001
 const fewErrors = 0.05
 
 /**
- * Returns the text of a file in an unknown encoding, with `\n` as the only line break: by its byte order mark,
- * else by evidence UTF-16, UTF-8, or the former usual encoding of its apparent language.
+ * Returns the text of a file in an unknown encoding, with `\n` as the only line break: by its byte order
+ * mark, else by evidence UTF-16, UTF-8, or the former usual encoding of its apparent language.
  */
 export function decodeText(bytes: Uint8Array): string {
   const encoding = markedEncoding(bytes) ?? unmarkedEncoding(bytes)

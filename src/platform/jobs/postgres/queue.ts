@@ -57,9 +57,9 @@ const queueOptions = {
 }
 
 /** Opens the queue of each lane, or creates it: any number of processes can do so concurrently. */
-export async function openQueue(needs: Dependencies): Promise<ByLane<WakeUpQueue>> {
+export async function openQueue(dependencies: Dependencies): Promise<ByLane<WakeUpQueue>> {
   for (let attempt = 1; ; attempt += 1) {
-    const boss = createBoss(needs)
+    const boss = createBoss(dependencies)
     const stop = () => boss.stop({ graceful: false })
     try {
       await boss.start()

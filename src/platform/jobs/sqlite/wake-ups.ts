@@ -19,8 +19,8 @@ const announcedAhead = 5_000
 /** Max wait of a timer (ms): the wall clock can be set, and the machine can sleep. */
 const maxWait = 60_000
 
-export function createWakeUps(needs: Dependencies): ByLane<WakeUps> {
-  return byLane(lane => new EmbeddedWakeUps(lane, needs))
+export function createWakeUps(dependencies: Dependencies): ByLane<WakeUps> {
+  return byLane(lane => new EmbeddedWakeUps(lane, dependencies))
 }
 
 type Database = Kysely<WakeUpTables>
@@ -51,7 +51,7 @@ const deleteWakeUp = prepareQuery((db: Database, value: ValueOf<'agentId' | 'lan
  */
 class EmbeddedWakeUps implements WakeUps {
   readonly #lane: Lane
-  readonly #needs: Dependencies
+  readonly #dependencies: Dependencies
   /** Number of announced running transactions, by agent. */
   readonly #underWay = new Map<string, number>()
   /** Agents pulled after they were last taken. */
@@ -61,9 +61,9 @@ class EmbeddedWakeUps implements WakeUps {
   #timer: NodeJS.Timeout | undefined
   #timerDueAt = Number.POSITIVE_INFINITY
 
-  constructor(lane: Lane, needs: Dependencies) {
+  constructor(lane: Lane, dependencies: Dependencies) {
     this.#lane = lane
-    this.#needs = needs
+    this.#dependencies = dependencies
   }
 
   async announce(agentId: string) {
@@ -90,7 +90,7 @@ class EmbeddedWakeUps implements WakeUps {
   }
 
   async take(): Promise<string | undefined> {
-    const [earliest] = await this.#inOrder(() => selectEarliest(this.#needs.db, { lane: this.#lane }))
+    const [earliest] = await this.#inOrder(() => selectEarliest(this.#dependencies.db, { lane: this.#lane }))
     if (earliest === undefined) return undefined
     const dueAt = Date.parse(earliest.due_at)
     if (dueAt > this.#now()) {
@@ -107,14 +107,14 @@ class EmbeddedWakeUps implements WakeUps {
       const again = this.#underWay.has(agentId)
         ? Math.min(dueAt ?? Number.POSITIVE_INFINITY, this.#now() + announcedAhead)
         : dueAt
-      if (again === undefined) await deleteWakeUp(this.#needs.db, { agentId, lane: this.#lane })
+      if (again === undefined) await deleteWakeUp(this.#dependencies.db, { agentId, lane: this.#lane })
       else await this.#write(agentId, again, true)
     })
   }
 
   async start(onDue: () => void, lease: number): Promise<void> {
     const now = this.#now()
-    await this.#needs.db
+    await this.#dependencies.db
       .updateTable('wake_ups')
       .set({ due_at: toText(now) })
       .where('lane', '=', this.#lane)
@@ -130,7 +130,7 @@ class EmbeddedWakeUps implements WakeUps {
   }
 
   #now(): number {
-    return this.#needs.clock.now()
+    return this.#dependencies.clock.now()
   }
 
   #count(agentId: string, change: 1 | -1): void {
@@ -149,7 +149,7 @@ class EmbeddedWakeUps implements WakeUps {
   /** @param always writes even if the agent is due earlier. */
   async #write(agentId: string, dueAt: number, always = false): Promise<void> {
     const values = { agentId, lane: this.#lane, dueAt: toText(dueAt), always: Number(always) }
-    await putWakeUp(this.#needs.db, values)
+    await putWakeUp(this.#dependencies.db, values)
   }
 
   /** Makes sure that `onDue` is called at `dueAt`, if not earlier. */
