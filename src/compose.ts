@@ -46,7 +46,7 @@ export async function createFeatures(infrastructure: Infrastructure, routes: rea
   const offering = () => new Set<Feature>([data.knowledge, data.sources, ...all])
   const toolsOf = collectTools(offering, base.audit.recordTool)
   const eventNames = () => all.flatMap(({ events = {} }) => Object.keys(events))
-  const talks = createTalks(infrastructure, add, { ...base, ...data, toolsOf, eventNames })
+  const talks = await createTalks(infrastructure, add, { ...base, ...data, toolsOf, eventNames })
   createWork(infrastructure, add, { ...base, ...data, ...talks, later, eventNames })
   return { agents: base.agents, signIn: talks.signIn, all }
 }
@@ -133,7 +133,7 @@ function createData(
 type Data = ReturnType<typeof createData>
 
 /** Chats, and the ways to them. */
-function createTalks(
+async function createTalks(
   infrastructure: Infrastructure,
   add: Add,
   parts: Base & Data & { toolsOf: ToolsOf; eventNames(): string[] },
@@ -195,9 +195,10 @@ function createTalks(
     }),
   )
   const signIn = add(
-    createSignIn(infrastructure, {
+    await createSignIn(infrastructure, {
       access: access.access,
       signInBy: access.signInBy,
+      personSignsIn: access.personSignsIn,
       sessionsEnded: access.sessionsEnded,
       channels: channels.channels,
     }),
@@ -209,7 +210,7 @@ function createTalks(
 function createWork(
   infrastructure: Infrastructure,
   add: Add,
-  parts: Base & Data & ReturnType<typeof createTalks> & { later: Later; eventNames(): string[] },
+  parts: Base & Data & Awaited<ReturnType<typeof createTalks>> & { later: Later; eventNames(): string[] },
 ): void {
   const { access, audit, browser, contacts, chat, channels, later, eventNames } = parts
   const { agents, settings, callerSignal } = parts.agents

@@ -1,5 +1,6 @@
 /** `npm run doctor`: describes who has access, and advises. Ends with 1 if a stranger could change data. */
 
+import { afterSignIn } from '#infrastructure/first-sign-in.ts'
 import { readData } from './doctor/data.ts'
 import { describe } from './doctor/describe.ts'
 import { examine } from './doctor/examine.ts'
@@ -8,10 +9,11 @@ import { withData } from './doctor/open-data.ts'
 import { configurationOrExit, exitBecause, failed } from './exit.ts'
 
 const configuration = configurationOrExit()
-const data = await withData(configuration, readData).catch(error =>
+const data = await withData(configuration, reader => readData(reader, configuration)).catch(error =>
   exitBecause('The data could not be examined', error),
 )
-const found = examine(configuration, data)
+const inForce = data?.hasSignedIn ? afterSignIn(configuration) : configuration
+const found = examine(inForce, data)
 
 function section(title: string, findings: readonly Finding[]): string {
   if (findings.length === 0) return ''
@@ -21,7 +23,7 @@ function section(title: string, findings: readonly Finding[]): string {
 const open = found.filter(({ level }) => level === 'stranger')
 const rest = found.filter(({ level }) => level === 'risk')
 process.stdout.write(
-  `What is open to whom\n${describe(configuration)
+  `What is open to whom\n${describe(inForce)
     .map(line => `  - ${line}\n`)
     .join('')}` +
     section('A stranger could change something', open) +

@@ -1,5 +1,6 @@
 import type { Configuration } from '#configuration/configuration.ts'
 import { settleEnvironment, unknownVariables } from '#configuration/configuration.ts'
+import { afterSignIn, hasSignedIn } from '#infrastructure/first-sign-in.ts'
 import { systemClock } from '#platform/clock.ts'
 import { randomIds } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
@@ -7,8 +8,10 @@ import { createLog } from '#platform/logging/log.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import type { Service } from './app.ts'
 import { buildService } from './app.ts'
+import type { DataReader } from './doctor/data.ts'
 import { readData } from './doctor/data.ts'
 import { findInData } from './doctor/data-findings.ts'
+import { strangers } from './doctor/describe.ts'
 import { examine } from './doctor/examine.ts'
 import type { Finding } from './doctor/finding.ts'
 
@@ -36,7 +39,10 @@ export async function start(configuration: Configuration, onBuilt = (_: Service)
   })
   onBuilt(service)
   const { host, port, baseUrl, ownerEmail } = configuration
-  warn(log, examine(configuration))
+  const isClosed = await hasSignedIn(service.infrastructure.platform)
+  const inForce = isClosed ? afterSignIn(configuration) : configuration
+  log.info(strangers(inForce))
+  warn(log, examine(inForce))
   const address = await listen(service, host, port)
   // A line that can't be written is no reason to stop, like for the log.
   process.stdout.on('error', () => {})
@@ -44,7 +50,7 @@ export async function start(configuration: Configuration, onBuilt = (_: Service)
   const firstSignIn = link && `Sign in as ${ownerEmail} within 15 minutes, in a browser: ${link}\n`
   process.stdout.write(`agentstead is ready at ${baseUrl ?? address}\n${firstSignIn ?? ''}`)
   // Runs once the service is ready: no caller waits for it.
-  void warnOfData(service, configuration)
+  void warnOfData(service, inForce)
   return service
 }
 
@@ -52,10 +58,8 @@ export async function start(configuration: Configuration, onBuilt = (_: Service)
 async function warnOfData({ infrastructure }: Service, configuration: Configuration): Promise<void> {
   const { platform, agentDatabases, log } = infrastructure
   try {
-    const data = await readData({
-      platform,
-      withAgent: (id, work) => agentDatabases.use(id, ({ db }) => work(db)),
-    })
+    const withAgent: DataReader['withAgent'] = (id, work) => agentDatabases.use(id, ({ db }) => work(db))
+    const data = await readData({ platform, withAgent }, configuration)
     warn(log, findInData(data, configuration))
   } catch (error) {
     // A service that ends during this closes its data.

@@ -76,8 +76,8 @@ function oidcOf(variables: OidcVariables) {
     clientSecret: variables.OIDC_CLIENT_SECRET,
     trustsEmail: variables.OIDC_TRUST_EMAIL === 'true',
     groupsClaim: variables.OIDC_GROUPS_CLAIM,
-    /** Agents by their ids or names. */
-    roles: pairs.map(({ group = '', agent: id = '', role = '' }) => ({ group, id, role: role as GroupRole })),
+    /** Agents by their ids or names, which are looked up once, at the start. */
+    roles: pairs.map(({ group = '', agent = '', role = '' }) => ({ group, agent, role: role as GroupRole })),
   }
 }
 

@@ -6,10 +6,16 @@ import { holding } from './finding.ts'
 
 /** The faults that the data show together with the configuration. */
 export function findInData(
-  { agents, lastingKeys, pendingMigrations }: DataFacts,
+  { agents, missingAgents, lastingKeys, pendingMigrations }: DataFacts,
   configuration: Configuration,
 ): Finding[] {
   const rest = holding([
+    [
+      missingAgents.length > 0,
+      'risk',
+      `OIDC_ROLES names agents that are not there, and gives nothing for them: ${shortened(missingAgents)}.`,
+      'Write the ids of agents. Names are looked up at the start alone: restart the service after a change of them.',
+    ],
     [
       isExposed(configuration) && lastingKeys.length > 0,
       'risk',

@@ -1,4 +1,7 @@
 import type { Kysely } from 'kysely'
+import type { Configuration } from '#configuration/configuration.ts'
+import { hasSignedIn } from '#infrastructure/first-sign-in.ts'
+import { findNamedAgents } from '#infrastructure/named-agents.ts'
 import { appliedMigrations } from '#storage/migrate.ts'
 import type { AgentTables, PlatformTables } from '#storage/tables.ts'
 import { platformTables } from '#storage/tables.ts'
@@ -6,6 +9,10 @@ import { platformTables } from '#storage/tables.ts'
 /** The parts of the data that show what others may do. */
 export interface DataFacts {
   agents: AgentFacts[]
+  /** Whether a person has ever signed in by a link or an identity provider. */
+  hasSignedIn: boolean
+  /** The agents in `OIDC_ROLES` that are not there. */
+  missingAgents: string[]
   /** Names of the API keys that never expire and may change agents. */
   lastingKeys: string[]
   /** Names of the migrations that the next start runs, since an earlier version wrote the data. */
@@ -36,7 +43,10 @@ export interface DataReader {
 const mostAgents = 100
 
 /** Reads the agent `default` and those that open a channel to everyone, at most 100. */
-export async function readData({ platform, withAgent }: DataReader): Promise<DataFacts> {
+export async function readData(
+  { platform, withAgent }: DataReader,
+  { oidc }: Pick<Configuration, 'oidc'>,
+): Promise<DataFacts> {
   const applied = await appliedMigrations(platform)
   const pendingMigrations = Object.keys(platformTables).filter(name => !applied.has(name))
   const rows = await platform
@@ -63,8 +73,17 @@ export async function readData({ platform, withAgent }: DataReader): Promise<Dat
       hasBrowser: browser_tools === true,
     })
   }
-  const hasKeys = applied.has('0026-keys')
-  return { agents, lastingKeys: hasKeys ? await readLastingKeys(platform) : [], pendingMigrations }
+  const lastingKeys = applied.has('0026-keys') ? await readLastingKeys(platform) : []
+  const written = oidc?.roles.map(({ agent }) => agent) ?? []
+  const named = await findNamedAgents(platform, written)
+  const missingAgents = [...new Set(written)].filter(agent => !named.has(agent))
+  return {
+    agents,
+    hasSignedIn: await hasSignedIn(platform),
+    missingAgents,
+    lastingKeys,
+    pendingMigrations,
+  }
 }
 
 async function readLastingKeys(platform: Kysely<PlatformTables>): Promise<string[]> {

@@ -35,11 +35,13 @@ const powers = {
   read: 'may read',
 }
 
-function strangers(configuration: Configuration): string {
+/** Says what callers may do who have no user, or no role. */
+export function strangers(configuration: Configuration): string {
   const isLess = configuration.publicAccess === undefined && isLoopback(configuration.host)
   const pages = isLess && configuration.gateway === undefined
   return (
     `Callers without a user ${powers[strangersMay(configuration)]} on the agent "default", and reach no other agent.` +
+    ' People without a role may do the same there.' +
     (pages ? ' Pages of other sites may only read and chat.' : '')
   )
 }

@@ -236,10 +236,10 @@ describe('the agents', () => {
         201,
       )
     const { platform, agentDatabases } = app.service.infrastructure
-    facts = await readData({
-      platform,
-      withAgent: (id, work) => agentDatabases.use(id, ({ db }) => work(db)),
-    })
+    facts = await readData(
+      { platform, withAgent: (id, work) => agentDatabases.use(id, ({ db }) => work(db)) },
+      configurationOf({}),
+    )
   })
 
   it('that strangers can chat with act for them', () => {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Feature } from '#features/feature.ts'
+import { createFirstSignIn } from '#infrastructure/first-sign-in.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { Actor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -53,6 +54,8 @@ export interface AccessFeature extends Feature {
   sellBy(gateOf: FindGate): void
   /** To be called when sessions have ended: ends what they still do. */
   sessionsEnded(): void
+  /** To be called before a session begins: from the first one on, callers without a user may do less. */
+  personSignsIn(): Promise<void>
   /** Lets people be callers by the sessions that they have signed in to. */
   signInBy(identify: Identify): void
 }
@@ -79,7 +82,8 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
     request => identifyBySession(request),
     ...byDeveloper(configuration),
   ])
-  const publicAccess = publicAccessFor(configuration)
+  const firstSignIn = createFirstSignIn(infrastructure)
+  const publicAccess = publicAccessFor(configuration, firstSignIn)
   const connections = createConnectionAccess({ identify, publicAccess, access, watch })
   let gateOf: FindGate = async () => undefined
   const decision = createDecision({
@@ -92,24 +96,30 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
     disabled: watch.notify,
     connections,
     async stillPermitted(agentId, { kind, id, name }) {
-      // What callers without a user may do cannot be taken away.
+      const { publicAccess: open = 'full' } = await firstSignIn.inForce()
+      // Callers without a user may always chat with what they may reach, or have paid for it.
+      if (kind === 'anonymous') return { isAdmin: open === 'full' }
       if (id === null || (kind !== 'person' && kind !== 'key')) return { isAdmin: true }
       const isDeveloper = id === configuration.devUser
       const user = { email: id, name: name ?? undefined, ...(isDeveloper && { isDeveloper }) }
       const caller =
         kind === 'key' ? await identification.identifyAgain(id) : { user, via: 'session' as const }
-      const asked = { caller, publicAccess: configuration.publicAccess ?? 'full' }
+      const asked = { caller, publicAccess: open }
       const permission = await Promise.try(() => access.permissionOn(agentId, asked)).catch(error => {
         throw error instanceof AccessDenied ? roleTakenAway() : error
       })
       if (!allows(permission, 'chatter', true)) throw roleTakenAway()
       return { isAdmin: allows(permission, 'admin') }
     },
-    callerSignal: isDisabled => createCallerSignal({ identify, access, watch, isDisabled, log }),
+    callerSignal: isDisabled =>
+      createCallerSignal({ identify, publicAccess, access, watch, isDisabled, log }),
     sellBy(given) {
       gateOf = given
     },
     sessionsEnded: () => watch.notify(),
+    async personSignsIn() {
+      if (await firstSignIn.note()) watch.notify()
+    },
     signInBy(given) {
       identifyBySession = given
     },
@@ -136,7 +146,21 @@ function byDeveloper({ devUser }: Configuration): Identify[] {
   return devUser === undefined ? [] : [identifyAsDeveloper(devUser)]
 }
 
-function publicAccessFor({ host, baseUrl, gateway, publicAccess }: Configuration): PublicAccessOf {
+/** Returns what callers without a user may do, which the first sign-in changes. */
+function publicAccessFor(
+  configuration: Configuration,
+  { after, inForce }: ReturnType<typeof createFirstSignIn>,
+): PublicAccessOf {
+  const [openBefore, openAfter] = [openBy(configuration), openBy(after)]
+  const open = (now: Configuration, request: FastifyRequest) =>
+    (now === after ? openAfter : openBefore)(request)
+  return request => {
+    const now = inForce()
+    return now instanceof Promise ? now.then(found => open(found, request)) : open(now, request)
+  }
+}
+
+function openBy({ host, baseUrl, gateway, publicAccess }: Configuration): ReturnType<typeof lessForPages> {
   const isLocal = publicAccess === undefined && gateway === undefined && isLoopback(host)
   return isLocal ? lessForPages(baseUrl) : () => publicAccess ?? 'full'
 }

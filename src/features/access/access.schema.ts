@@ -48,9 +48,9 @@ export const ownAgentSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
   role: Type.String(),
-  power: Type.Unsafe<Permission | null>({
+  power: Type.Unsafe<Exclude<Permission, 'member'> | null>({
     type: ['string', 'null'],
-    enum: [...permissions, null],
+    enum: [...permissions.filter(permission => permission !== 'member'), null],
     description:
       'What the caller may do: `chat` in own conversations alone, `viewer` reads, `chatter` also chats, `admin` also changes, `owner` everything; null for a key of the role `chat` whose creator may only read.',
   }),

@@ -12,7 +12,7 @@ import type { AdminChanges, AdminEntry, NewAdmin } from './access.schema.ts'
 import type { Caller, CallerKey } from './caller.ts'
 import type { GivenRoles } from './given-roles.ts'
 import type { Permission, PublicAccess, Role } from './policy.ts'
-import { lesser, publicPermissions, publicRoles } from './policy.ts'
+import { greater, lesser, publicPermissions, publicRoles } from './policy.ts'
 import type { KnownRole } from './role-memory.ts'
 import { readAnew, remember } from './role-memory.ts'
 
@@ -68,11 +68,11 @@ export function createAccessService(needs: Dependencies) {
       if (key?.agents?.includes(agentId) === false)
         throw new AccessDenied('Access denied: this API key does not reach this agent.')
       const found = rolesOf(agentId, email, key)
-      const permissionBy = (known: KnownRole | undefined) => {
+      const judge = (known: KnownRole | undefined) => {
         const permission = permissionOfPerson(known, agentId, email, publicAccess)
         return key?.role === undefined ? permission : withinKey(permission, key.role)
       }
-      return found instanceof Promise ? found.then(permissionBy) : permissionBy(found)
+      return found instanceof Promise ? found.then(judge) : judge(found)
     },
 
     /** Whether a user has an entry on the agent, or needs none. */
@@ -97,10 +97,9 @@ export function createAccessService(needs: Dependencies) {
       const { rows, meta } = isPublic
         ? await repository.listPublicAgents(defaultAgentId, publicRoles[publicAccess], parameters)
         : await repository.listOwnAgents(email, key?.agents, parameters)
-      const powerOf = (role: Role) => (key?.role === undefined ? role : (lesser(role, key.role) ?? null))
       const withPower = rows.map(row => ({
         ...row,
-        power: isPublic ? publicPermissions[publicAccess] : powerOf(row.role as Role),
+        power: isPublic ? publicPermissions[publicAccess] : powerOf(row, key?.role, publicAccess),
       }))
       return { rows: withPower, meta }
     },
@@ -135,6 +134,14 @@ export function createAccessService(needs: Dependencies) {
   }
 }
 
+/** Returns what a person may do by an entry; null for a key with which they may do nothing. */
+function powerOf(entry: { id: string; role: string }, most: Role | undefined, publicAccess: PublicAccess) {
+  const role = entry.role as Role
+  const permission = permissionBy(role, entry.id, publicAccess) ?? role
+  const power = most === undefined ? permission : (lesser(permission, most) ?? null)
+  return power === 'member' ? 'chatter' : power
+}
+
 /** @param email of the user, or of the creator of an agent's key */
 function permissionOfPerson(
   found: KnownRole | undefined,
@@ -143,9 +150,16 @@ function permissionOfPerson(
   publicAccess: PublicAccess,
 ): Permission {
   if (found === undefined) throw notFound('Agent')
-  if (found.role !== null) return found.role
-  if (agentId === defaultAgentId) return publicPermissions[publicAccess]
+  const permission = permissionBy(found.role, agentId, publicAccess)
+  if (permission !== undefined) return permission
   throw new AccessDenied(`Access denied: ${email} has no role on this agent. Ask one of its owners for one.`)
+}
+
+/** Returns the permission by a role; on `default` it is never less than that of callers without a user. */
+function permissionBy(role: Role | null, agentId: string, publicAccess: PublicAccess) {
+  if (agentId !== defaultAgentId) return role ?? undefined
+  const open = publicPermissions[publicAccess]
+  return role === null ? open : greater(role, open)
 }
 
 function withinKey(permission: Permission, role: Role): Permission {

@@ -99,7 +99,7 @@ export function createDecision({
       request.caller = caller
       request.actor = actorFor(caller)
       request.author = authorFor(caller)
-      request.publicAccess = publicAccess(request)
+      request.publicAccess = await publicAccess(request)
       if (caller.key !== undefined && request.routeOptions.config.byKey === false)
         throw new AccessDenied(keyRefusal)
       if (access === 'user' && (caller.key?.role ?? caller.key?.agents) !== undefined)
@@ -122,6 +122,7 @@ export function createDecision({
 
     async decideAgain(request: FastifyRequest, access: Access) {
       request.caller = await callerStill(request, identify)
+      request.publicAccess = await publicAccess(request)
       const isFound = !request.routeOptions.config.findsAgent || request.agent !== undefined
       if (isAgentAccess(access) && request.gate === undefined && isFound)
         await requirePermission(request, access)

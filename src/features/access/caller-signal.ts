@@ -9,9 +9,11 @@ import type { FindCaller } from './caller.ts'
 import { callerStill } from './caller.ts'
 import type { AgentAccess } from './policy.ts'
 import { allows, isAgentAccess } from './policy.ts'
+import type { PublicAccessOf } from './web-pages.ts'
 
 interface Dependencies {
   identify: FindCaller
+  publicAccess: PublicAccessOf
   access: Pick<AccessService, 'permissionOn'>
   watch: AccessWatch
   isDisabled(agentId: string): Promise<boolean>
@@ -22,18 +24,18 @@ interface Dependencies {
  * For requests that take long. Aborts when the client goes away before it was answered, and, with an error that says so,
  * when the caller may no longer make the request, or the agent is disabled or deleted.
  */
-export function createCallerSignal({ identify, access, watch, isDisabled, log }: Dependencies): SignalOf {
-  /** Why the request must end; what callers without a user may do, or have paid for, cannot be taken away. */
+export function createCallerSignal(needs: Dependencies): SignalOf {
+  const { identify, access, watch, isDisabled, log } = needs
+  /** Returns why the request must end; what callers have paid for cannot be taken away. */
   async function refusalOf(request: FastifyRequest, agentId: string, needed: AgentAccess) {
     try {
       if (request.gate !== undefined) return undefined
       const caller = await callerStill(request, identify)
-      if (caller.via === 'none') return undefined
-      const { publicAccess, routeOptions } = request
+      const publicAccess = await needs.publicAccess(request)
       const permission = await access.permissionOn(agentId, { caller, publicAccess })
       // A stream goes on with what its reader could see at its beginning.
       const seesLess = permission === 'chat' && !request.isChatOnly
-      const mayGoOn = !seesLess && allows(permission, needed, routeOptions.config.chat)
+      const mayGoOn = !seesLess && allows(permission, needed, request.routeOptions.config.chat)
       return mayGoOn ? undefined : roleTakenAway()
     } catch (error) {
       if (error instanceof AccessDenied) return roleTakenAway()

@@ -36,7 +36,10 @@ export function createConnectionAccess(needs: Dependencies): ConnectionAccess {
       const caller = await identify(request)
       request.caller = caller
       request.actor = actorFor(caller)
-      const permission = await access.permissionOn(agentId, { caller, publicAccess: publicAccess(request) })
+      const permission = await access.permissionOn(agentId, {
+        caller,
+        publicAccess: await publicAccess(request),
+      })
       if (!allows(permission, 'viewer')) throw new AccessDenied(chatRefusal)
       return { email: caller.user?.email, isAdmin: allows(permission, 'admin') }
     },

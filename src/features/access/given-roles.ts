@@ -7,7 +7,7 @@ import { roles } from './policy.ts'
 
 type Database = Kysely<PlatformTables>
 
-/** Roles that an invitation or a person's groups bring, by the ids or names of agents. */
+/** Roles that an invitation or a person's groups bring, by the ids of agents. */
 export type GivenRoles = readonly { id: string; role: Role }[]
 
 interface Gift {
@@ -62,11 +62,11 @@ async function make(transaction: Database, gift: Gift, change: Change): Promise<
 
 /** The entries that have to be another; those without a role go, but for the last owner's. */
 async function changesBy(database: Database, { email, given, byGroups }: Gift) {
-  const names = ['', ...given.map(({ id }) => id)]
+  const ids = ['', ...given.map(({ id }) => id)]
   const agents = await database
     .selectFrom('agents')
     .leftJoin('agent_admins', on => on.onRef('agent_id', '=', 'agents.id').on('email', '=', email))
-    .select(['agents.id as agent_id', 'agents.name', 'agents.created_at as agent_created_at'])
+    .select(['agents.id as agent_id', 'agents.created_at as agent_created_at'])
     .select(['agent_admins.id as entry', 'role as held', 'by_groups'])
     .select(({ exists, selectFrom }) =>
       exists(
@@ -77,12 +77,10 @@ async function changesBy(database: Database, { email, given, byGroups }: Gift) {
           .where('others.email', '!=', email),
       ).as('hasOtherOwner'),
     )
-    .where(({ or, eb }) =>
-      or([eb('agents.id', 'in', names), eb('agents.name', 'in', names), eb('by_groups', '=', 1)]),
-    )
+    .where(({ or, eb }) => or([eb('agents.id', 'in', ids), eb('by_groups', '=', 1)]))
     .execute()
   const offered = agents.map(agent => {
-    const gifts = given.filter(({ id }) => id === agent.agent_id || id === agent.name).map(({ role }) => role)
+    const gifts = given.filter(({ id }) => id === agent.agent_id).map(({ role }) => role)
     const role = roles.find(role => gifts.includes(role))
     return { ...agent, role, isLastOwner: agent.held === 'owner' && !agent.hasOtherOwner }
   })

@@ -7,8 +7,11 @@ export type Role = (typeof roles)[number]
 /** The permission of callers without a user on the agent `default`; `page` is `chat` for a web page of another site. */
 export type PublicAccess = 'full' | 'chat' | 'page' | 'read'
 
-/** Permissions on an agent; each includes the ones before it, but for `chat`, which opens only routes that say so. */
-export const permissions = ['chat', 'viewer', 'chatter', 'admin', 'owner'] as const
+/**
+ * Permissions on an agent; each includes the ones before it, but for `chat`, which opens only routes that say so. `member` is the
+ * role `chat` on an agent that everyone may read: `chatter`, and what is open to that role.
+ */
+export const permissions = ['chat', 'viewer', 'chatter', 'member', 'admin', 'owner'] as const
 export type Permission = (typeof permissions)[number]
 /** Of routes on an agent. */
 export type AgentAccess = Extract<Access, Permission>
@@ -22,6 +25,12 @@ export function isRole(text: string | null): text is Role {
   return text !== null && (roles as readonly string[]).includes(text)
 }
 
+/** Returns what a person may do by a role on an agent on which everyone has the permission `open`: all that either allows. */
+export function greater(role: Role, open: Permission): Permission {
+  const both = role === 'chat' ? 'member' : role
+  return permissions.indexOf(both) < permissions.indexOf(open) ? open : both
+}
+
 /** What both permissions allow; undefined for a viewer's and that of the role `chat`, which have nothing in common. */
 export function lesser(one: Permission, other: Permission): Permission | undefined {
   const [less, more] = permissions.indexOf(one) < permissions.indexOf(other) ? [one, other] : [other, one]
@@ -30,7 +39,7 @@ export function lesser(one: Permission, other: Permission): Permission | undefin
 
 /** Whether a permission is enough for a route of an agent; `chat` says that the route is open to the role of that name. */
 export function allows(permission: Permission, access: AgentAccess, chat = false): boolean {
-  if (permission === 'chat') return chat
+  if (permission === 'chat' || (permission === 'member' && chat)) return chat
   return permissions.indexOf(permission) >= permissions.indexOf(access)
 }
 

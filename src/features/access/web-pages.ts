@@ -11,10 +11,10 @@ import { isCrossOrigin } from './cross-origin.ts'
 import type { PublicAccess } from './policy.ts'
 
 /** The permission of requests on the agent `default` without a role on it. */
-export type PublicAccessOf = (request: FastifyRequest) => PublicAccess
+export type PublicAccessOf = (request: FastifyRequest) => PublicAccess | Promise<PublicAccess>
 
 /** For a service that is open to all who work on its machine, but not to every page that they visit. */
-export function lessForPages(baseUrl: string | undefined): PublicAccessOf {
+export function lessForPages(baseUrl: string | undefined): (request: FastifyRequest) => PublicAccess {
   const base = URL.parse(baseUrl ?? '')
   return ({ headers }) => (isForeignPage(headers, base) ? 'page' : 'full')
 }

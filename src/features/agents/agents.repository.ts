@@ -141,13 +141,8 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
       return row === undefined ? undefined : { ...row, settings: JSON.parse(row.settings) as StoredSettings }
     },
 
-    async findNamed(name: string) {
-      return await selectAgents(database)
-        .where(({ or, eb }) =>
-          or([eb('agents.id', '=', name), eb('agents.name_key', '=', name.toLowerCase())]),
-        )
-        .executeTakeFirst()
-    },
+    findNamed: (name: string) =>
+      selectAgents(database).where('agents.name_key', '=', name.toLowerCase()).executeTakeFirst(),
 
     /**
      * Inserts the agent together with its owner; only the agent that is open to all has none. False, and nothing is

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { describeChange } from '#platform/current-change.ts'
-import { AppError, conflict, notFound } from '#platform/errors.ts'
+import { AppError, conflict, invalid, notFound } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentTables } from '#storage/tables.ts'
@@ -29,6 +29,9 @@ interface Dependencies {
   log: Log
 }
 
+/** Of the ids of agents, in any letter case. */
+const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
 export function createAgentsService(needs: Dependencies) {
   const { repository, defaultAgentId, clock, ids, log } = needs
 
@@ -43,6 +46,12 @@ export function createAgentsService(needs: Dependencies) {
     return { ...agent, settings: await needs.settings.inForce(id, agent.settings) }
   }
 
+  /** Refuses names that could be taken for an agent's id. The name `default` is taken. */
+  async function requireName(name: string): Promise<void> {
+    const isId = idForm.test(name) || (name !== defaultAgentId && (await repository.find(name)) !== undefined)
+    if (isId) throw invalid('name', 'must not have the form of an id, such as a UUID')
+  }
+
   async function removeData(id: string): Promise<void> {
     await needs.removeDatabase(id)
     await repository.finishRemoving(id)
@@ -51,7 +60,7 @@ export function createAgentsService(needs: Dependencies) {
   return {
     find,
 
-    /** By its name, in any letter case, or its id. */
+    /** By its name, in any letter case. */
     findNamed: (name: string) => repository.findNamed(name),
 
     isDisabled: async (id: string) => (await repository.find(id))?.status === 'disabled',
@@ -70,6 +79,7 @@ export function createAgentsService(needs: Dependencies) {
 
     /** Creates an agent that belongs to the user. */
     async create(input: NewAgent, ownerEmail: string) {
+      await requireName(input.name)
       const agent = newRecord(ids.record(), input, timestamp(clock))
       if (!(await repository.insert(agent, { id: ids.record(), email: ownerEmail })))
         throw nameTaken(input.name)
@@ -80,6 +90,7 @@ export function createAgentsService(needs: Dependencies) {
       const changes = definedOf({ name, description, status })
       const agent = await find(id)
       if (id === defaultAgentId) refuseDefaultChanges(agent, changes)
+      else if (name !== undefined && name !== agent.name) await requireName(name)
       const updated_at = timestamp(clock)
       describeChange(changes)
       if (!(await repository.update(id, { ...changes, updated_at })))

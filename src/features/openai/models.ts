@@ -26,8 +26,9 @@ export function createModels({ agents, access }: { agents: AgentsService; access
       return { object: 'list' as const, data: rows.filter((_, at) => mine[at]).map(modelOf) }
     },
 
-    /** Throws NOT_FOUND, also for an agent out of reach. */
+    /** Finds the agent by its id, or else by its name, among those that the caller may chat with. Throws NOT_FOUND. */
     async find(request: FastifyRequest, model: string): Promise<Agent> {
+      if (await mayChat(request, model)) return await agents.find(model)
       const agent = await agents.findNamed(model)
       if (agent !== undefined && (await mayChat(request, agent.id))) return agent
       const advice = 'GET models lists those that you may chat with.'

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
- * Model: an agent, by its name or id. Server-side tools: the agent's, which callers don't see. Client-side tools: those of the
+ * Model: an agent, by its id or name among those that the caller may chat with. Server-side tools: the agent's, which callers don't see. Client-side tools: those of the
  * request, whose calls are handed out. Trail: what the model and server-side tools did before such calls.
  */
 
@@ -41,7 +41,10 @@ const toolSchema = Type.Object({ function: Type.Object({ name: Type.String(), ..
 const formatTypes = Type.Enum(['text', 'json_object', 'json_schema'])
 const maxItems = 128
 const shared = {
-  model: Type.String({ description: 'Name or id of an agent.', examples: ['default'] }),
+  model: Type.String({
+    description: 'Id or name of an agent that the caller may chat with.',
+    examples: ['default'],
+  }),
   temperature: maybe(Type.Number({ minimum: 0, maximum: 2 })),
   tool_choice: Type.Optional(
     Type.Unknown({ description: '`auto`, `none`, `required`, or a tool by its name.' }),

@@ -55,6 +55,8 @@ interface Dependencies {
   repository: SignInRepository
   cookies: ReturnType<typeof createCookies>
   baseUrl: string | undefined
+  /** Called before a session begins. */
+  begins(): Promise<void>
   /** Called when sessions were ended before their time. */
   ended(): void
   clock: Clock
@@ -62,7 +64,8 @@ interface Dependencies {
 }
 
 /** Sessions of browsers: a cookie that counts only where a page of ours sends it. */
-export function createSessions({ repository, cookies, baseUrl, ended, clock, ids }: Dependencies) {
+export function createSessions(needs: Dependencies) {
+  const { repository, cookies, baseUrl, begins, ended, clock, ids } = needs
   const cookie = { name: 'session', sameSite: 'Strict' } as const
   const until = (since: string, last: string) =>
     new Date(Math.min(Date.parse(since) + maxAgeMs, Date.parse(last) + maxIdleMs)).toISOString()
@@ -92,6 +95,7 @@ export function createSessions({ repository, cookies, baseUrl, ended, clock, ids
       reply: FastifyReply,
       person: { email: string; name: string | null },
     ) {
+      await begins()
       const token = newToken()
       const now = timestamp(clock)
       const user_agent = request.headers['user-agent']?.toWellFormed().slice(0, 300) ?? null

@@ -8,15 +8,23 @@ import type { Account } from './oidc.ts'
 import { SignInRefused } from './oidc.ts'
 import type { SignInRepository } from './sign-in.repository.ts'
 
+/** A role on the agent with the id. */
+interface GivenRole {
+  id: string
+  role: 'owner' | 'admin' | 'viewer' | 'chat'
+}
+
 interface Dependencies extends Pick<Infrastructure, 'configuration' | 'clock'> {
   repository: SignInRepository
   links: SignInLinks
   access: Pick<AccessService, 'giveRoles' | 'hasRoles' | 'isKnown' | 'isOwner'>
+  /** Of the provider's groups. */
+  groupRoles: readonly (GivenRole & { group: string })[]
 }
 
 /** Decides who may sign in, and with which roles. */
 export function createSignInService(needs: Dependencies) {
-  const { configuration, clock, repository, links, access } = needs
+  const { configuration, clock, repository, links, access, groupRoles } = needs
   const { gateway, oidc, devUser, ownerEmail, signInAllow } = configuration
   const accept = createAccepting(needs)
 
@@ -48,7 +56,7 @@ export function createSignInService(needs: Dependencies) {
     async admit(account: Account): Promise<void> {
       const { issuer, subject, email, groups } = account
       const isNew = await requireOwnAddress(repository, account)
-      const given = oidc?.roles.filter(({ group }) => groups.includes(group)) ?? []
+      const given = groupRoles.filter(({ group }) => groups.includes(group))
       if (oidc?.groupsClaim !== undefined) await access.giveRoles(email, given, true)
       await accept.all(email)
       const isAllowed = signInAllow.some(entry =>
@@ -95,7 +103,7 @@ function addressOfAnother(email: string): SignInRefused {
 /** Takes invitations, and gives their roles on agents whose owner still is who invited the person. */
 function createAccepting({ configuration, clock, repository, access }: Dependencies) {
   async function take(email: string, id?: string): Promise<boolean> {
-    const given: { id: string; role: 'owner' | 'admin' | 'viewer' | 'chat' }[] = []
+    const given: GivenRole[] = []
     for (const { agents, invited_by } of await repository.takeInvitations(email, timestamp(clock), id))
       for (const agent of JSON.parse(agents))
         if (await access.isOwner(agent.id, invited_by)) given.push(agent)

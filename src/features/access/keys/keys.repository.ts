@@ -82,19 +82,19 @@ export function createKeysRepository(database: Database) {
         return true
       }),
 
-    /** Nothing happens to a key that was revoked or rotated since it was read as `row`. */
-    async change(row: KeyRow, changes: Partial<KeyRow>): Promise<boolean> {
-      const { numUpdatedRows } = await inTransaction(database, transaction =>
-        transaction
-          .updateTable('api_keys')
-          .set(changes)
-          .where('id', '=', row.id)
-          .where('hash', '=', row.hash)
-          .where('revoked_at', 'is', null)
-          .executeTakeFirst(),
-      )
-      return numUpdatedRows > 0n
-    },
+    /**
+     * Undefined, and nothing happens, for a key that was revoked or rotated since it was read as `row`.
+     * @param changesOf is given the key as it is now.
+     */
+    change: (row: KeyRow, changesOf: (now: KeyRow) => Partial<KeyRow>): Promise<KeyRow | undefined> =>
+      inTransaction(database, async transaction => {
+        const keys = transaction.selectFrom('api_keys').selectAll().where('id', '=', row.id)
+        const now = await keys.where('hash', '=', row.hash).where('revoked_at', 'is', null).executeTakeFirst()
+        const changes = now && changesOf(now)
+        if (changes === undefined || Object.keys(changes).length === 0) return now
+        const update = transaction.updateTable('api_keys').set(changes).where('id', '=', row.id)
+        return await update.returningAll().executeTakeFirst()
+      }),
 
     /** `before`: another process may just have noted the same. */
     async noteUse(id: string, now: string, before: string): Promise<void> {

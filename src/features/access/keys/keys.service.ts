@@ -8,6 +8,7 @@ import type { Ids } from '#platform/ids.ts'
 import { readTime } from '#platform/time/written-time.ts'
 import type { AccessService, Asked } from '../access.service.ts'
 import type { KeyIdentification } from './identify-key.ts'
+import { isRaised } from './is-raised.ts'
 import type { KeyRow, KeyScope, KeysRepository } from './keys.repository.ts'
 import type { Key, KeyChanges, NewKey } from './keys.schema.ts'
 
@@ -59,11 +60,10 @@ export function createKeysService({
     return columns
   }
 
-  async function change(row: KeyRow, changes: Partial<KeyRow>): Promise<KeyRow> {
-    if (Object.keys(changes).length === 0) return row
-    const isChanged = await repository.change(row, changes).finally(identification.forget)
-    if (!isChanged) throw conflict('This API key has just been revoked or rotated. Read it again.')
-    return { ...row, ...changes }
+  async function change(row: KeyRow, changesOf: (now: KeyRow) => Partial<KeyRow>): Promise<KeyRow> {
+    const changed = await repository.change(row, changesOf).finally(identification.forget)
+    if (changed === undefined) throw conflict('This API key has just been revoked or rotated. Read it again.')
+    return changed
   }
 
   return {
@@ -92,9 +92,11 @@ export function createKeysService({
       return { ...toKey(row, clock), key }
     },
 
+    /** The person who lets the key do more answers for it from then on. */
     async update({ scope, by }: KeyOwner, id: string, changes: KeyChanges): Promise<Key> {
       const row = await find(scope, id)
-      const changed = await change(row, await columnsOf(changes, by, row))
+      const columns = await columnsOf(changes, by, row)
+      const changed = await change(row, now => ({ ...columns, ...creatorAfter(now, columns, by) }))
       identification.noteLimit(changed.hash, changed)
       rightsLost(row.agent_id ?? undefined)
       return toKey(changed, clock)
@@ -108,7 +110,7 @@ export function createKeysService({
       const { key, ...secret } = secretFor(row.agent_id)
       const previous_until = new Date(clock.now() + overlapHours * 3_600_000).toISOString()
       const former = { previous_hash: row.hash, previous_until }
-      const rotated = await change(row, { ...secret, ...former, creator })
+      const rotated = await change(row, () => ({ ...secret, ...former, creator }))
       identification.noteLimit(rotated.hash, rotated)
       rightsLost(row.agent_id ?? undefined)
       return { ...toKey(rotated, clock), key }
@@ -116,7 +118,7 @@ export function createKeysService({
 
     async revoke({ scope }: KeyOwner, id: string): Promise<void> {
       const row = await find(scope, id)
-      if (row.revoked_at === null) await change(row, { revoked_at: timestamp(clock) })
+      if (row.revoked_at === null) await change(row, () => ({ revoked_at: timestamp(clock) }))
       rightsLost(row.agent_id ?? undefined)
     },
   }
@@ -145,6 +147,15 @@ function requireOwnOverlap(row: KeyRow, creator: string, hours: number): void {
       'overlap_hours',
       `must be 0: with it, the former key of ${row.creator} would get your rights`,
     )
+}
+
+/** Returns whose rights bound the key after a change, where the change makes that another person. */
+function creatorAfter(now: KeyRow, columns: Partial<KeyRow>, by: Asked): { creator?: string } {
+  if (!isRaised(now, { ...now, ...columns })) return {}
+  const creator = creatorOf(by)
+  if (creator === now.creator) return {}
+  describeChange({ creator: { from: now.creator, to: creator } })
+  return { creator }
 }
 
 /** A key outlives an open door: callers without a user make none. */
