@@ -52,7 +52,7 @@ const engineTests = [
 
 /** The files of each feature that between them run every statement of its repositories. */
 const repositoryTests = [
-  'src/features/access/{access,keys}.test.ts',
+  'src/features/access/{access,first-sign-in,ids,keys,raised-keys}.test.ts',
   'src/features/audit/*.test.ts',
   'src/features/agents/{agents,deletion-races}.test.ts',
   'src/features/sign-in/*.test.ts',

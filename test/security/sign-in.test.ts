@@ -6,6 +6,7 @@ import type { Answer, TestApp } from '../support/build-app.ts'
 import { buildApp, testApp } from '../support/build-app.ts'
 import type { IdentityProvider } from '../support/identity-provider.ts'
 import { makeKey, signAgain, startIdentityProvider } from '../support/identity-provider.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const base = 'https://agents.example'
 const callback = `${base}/api/auth/callback`
@@ -276,39 +277,43 @@ it('keys of the provider change without a restart', async () => {
 })
 
 describe('people who are let in', () => {
-  const closed = () =>
-    testApp({
-      environment: {
-        ...provider.environment,
-        ...{ BASE_URL: base, OWNER_EMAIL: 'owner@example.com', SIGN_IN_ALLOW: 'owner@example.com' },
-        ...{
-          OIDC_GROUPS_CLAIM: 'groups',
-          OIDC_ROLES: 'staff=default:viewer,a=b:c=handbook:admin,leads=handbook:owner',
-        },
-      },
+  /** A service that starts when the agent `handbook` of owner@example.com is there, with roles by groups. */
+  async function closed(
+    rolesBy = async (_id: string, _platform: TestApp['service']['infrastructure']['platform']) =>
+      'staff=default:viewer,a=b:c=handbook:admin,leads=handbook:owner',
+  ) {
+    const dataDirectory = temporaryDirectory()
+    const environment = { ...provider.environment, BASE_URL: base, SIGN_IN_ALLOW: 'owner@example.com' }
+    const before = await buildApp({ dataDirectory, environment })
+    provider.people.owner = { groups: [] }
+    const owner = signedIn(await signIn('owner', { on: before }))
+    const id = await makeAgent(before, { headers: owner, name: 'handbook' })
+    const groupRoles = await rolesBy(id, before.service.infrastructure.platform)
+    await before.close()
+    const grouped = { ...environment, OIDC_GROUPS_CLAIM: 'groups', OIDC_ROLES: groupRoles }
+    return { on: await testApp({ dataDirectory, environment: grouped }), owner, id }
+  }
+
+  /** The roles by the names of agents of a person with the groups; the status of a sign-in that is refused. */
+  async function rolesOf(on: TestApp, groups: unknown) {
+    provider.people.grouped = { groups }
+    const answer = await signIn('grouped', { on })
+    if (answer.status === 403) return answer.status
+    const own = await on.call<{ agents: { name: string; role: string }[] }>('GET', '/api/auth/agents', {
+      headers: signedIn(answer),
     })
+    return Object.fromEntries(own.body.agents.map(({ name, role }) => [name, role]))
+  }
 
   it('have the roles of their groups, and no longer once they have left these', async () => {
-    const on = await closed()
-    provider.people.owner = { groups: [] }
-    const owner = signedIn(await signIn('owner', { on }))
-    const id = await makeAgent(on, { headers: owner, name: 'handbook' })
-    const rolesOf = async (groups: unknown) => {
-      provider.people.grouped = { groups }
-      const answer = await signIn('grouped', { on })
-      if (answer.status === 403) return answer.status
-      const own = await on.call<{ agents: { name: string; role: string }[] }>('GET', '/api/auth/agents', {
-        headers: signedIn(answer),
-      })
-      return Object.fromEntries(own.body.agents.map(({ name, role }) => [name, role]))
-    }
-    expect(await rolesOf(['strangers'])).toBe(403)
-    expect(await rolesOf(['staff', 'a=b:c'])).toEqual({ default: 'viewer', handbook: 'admin' })
-    expect(await rolesOf(['a=b:c', 'leads'])).toEqual({ handbook: 'owner' })
-    expect(await rolesOf('staff')).toEqual({ default: 'viewer' })
+    const { on, owner, id } = await closed()
+    expect(await rolesOf(on, ['strangers'])).toBe(403)
+    expect(await rolesOf(on, ['staff', 'a=b:c'])).toEqual({ default: 'viewer', handbook: 'admin' })
+    expect(await rolesOf(on, ['a=b:c', 'leads'])).toEqual({ handbook: 'owner' })
+    expect(await rolesOf(on, 'staff')).toEqual({ default: 'viewer' })
     await giveRole(on, id, { email: 'grouped@example.com', role: 'viewer', headers: owner })
-    expect(await rolesOf(['leads'])).toEqual({ handbook: 'viewer' })
-    expect(await rolesOf(undefined)).toEqual({ handbook: 'viewer' })
+    expect(await rolesOf(on, ['leads'])).toEqual({ handbook: 'viewer' })
+    expect(await rolesOf(on, undefined)).toEqual({ handbook: 'viewer' })
     const { body } = await on.call<{ entries: { changes: object }[] }>(
       'GET',
       '/api/audit?operation=finishSignIn',
@@ -328,15 +333,33 @@ describe('people who are let in', () => {
     ])
   })
 
+  it('have the roles of their groups on the agents that were meant at the start, whatever they are named since', async () => {
+    const created_at = '2026-01-01T00:00:00.000Z'
+    const row = { description: '', status: 'active', settings: '{}', created_at, updated_at: created_at }
+    const { on, owner, id } = await closed(async (handbook, platform) => {
+      // An agent of an earlier build that is named like the id of another.
+      await platform
+        .insertInto('agents')
+        .values({ ...row, id: 'fox', name: handbook, name_key: handbook })
+        .execute()
+      return `staff=Handbook:viewer,leads=${handbook}:admin,late=later:owner`
+    })
+    expect(await rolesOf(on, ['staff'])).toEqual({ handbook: 'viewer' })
+    const rename = { headers: owner, body: { name: 'manual' } }
+    expect((await on.call('PUT', `/api/agents/${id}`, rename)).status).toBe(200)
+    for (const name of ['handbook', 'later']) await makeAgent(on, { headers: owner, name })
+    expect(await rolesOf(on, ['staff', 'late'])).toEqual({ manual: 'viewer' })
+    expect(await rolesOf(on, ['leads'])).toEqual({ manual: 'admin' })
+    expect(await rolesOf(on, ['late'])).toBe(403)
+  })
+
   it('stay owners of an agent that has no other, whatever their groups', async () => {
-    const on = await closed()
+    const { on, id } = await closed()
     const leads = (groups: string[]) => {
       provider.people.lead = { groups }
       return signIn('lead', { on })
     }
-    provider.people.owner = { groups: [] }
-    const owner = signedIn(await signIn('owner', { on }))
-    const agent = `/api/agents/${await makeAgent(on, { headers: owner, name: 'handbook' })}`
+    const agent = `/api/agents/${id}`
     const lead = signedIn(await leads(['leads']))
     interface Admins {
       admins: { id: string; email: string; role: string }[]
@@ -353,19 +376,13 @@ describe('people who are let in', () => {
       const changes = { role: { from: 'owner', to: 'owner' }, last_owner: 'kept' }
       expect(body).toMatchObject({ entries: [{ operation: 'finishSignIn', changes }] })
     }
-    await giveRole(on, agent.split('/')[3] ?? '', {
-      email: 'owner@example.com',
-      role: 'owner',
-      headers: lead,
-    })
+    await giveRole(on, id, { email: 'owner@example.com', role: 'owner', headers: lead })
     expect((await leads(['a=b:c'])).status).toBe(302)
     expect((await on.call('DELETE', agent, { headers: lead })).status).toBe(403)
   })
 
   it('come by an invitation to their own address, and its link alone signs nobody in', async () => {
-    const on = await closed()
-    const owner = signedIn(await signIn('owner', { on }))
-    const id = await makeAgent(on, { headers: owner })
+    const { on, owner, id } = await closed()
     expectRefused(await signIn('guest', { on }), 'not_admitted', on)
     const body = { email: 'Guest@example.com', agents: [{ id, role: 'chat' }] }
     const invited = await on.call<{ url: string }>('POST', '/api/invitations', { headers: owner, body })

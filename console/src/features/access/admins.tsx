@@ -23,7 +23,9 @@ export function Admins() {
   const t = useText(text)
   const agent = useAgent()
   const admins = `${agent.api}/admins`
-  const me = useQuery(callerQuery).data?.user?.email
+  const caller = useQuery(callerQuery).data
+  const me = caller?.user?.email
+  const open = agent.id === 'default' ? caller?.public_access : 'none'
   const rows = useRows<AdminEntry>(listAdmins(admins), 'admins')
   const [bounded, setBounded] = useState<AdminEntry>()
   const [isAdding, setAdding] = useState(false)
@@ -41,7 +43,7 @@ export function Admins() {
 
   return (
     <>
-      <Heading detail={t.peopleText}>
+      <Heading detail={[t.peopleText, open && t.withoutRole[open]].filter(Boolean).join(' ')}>
         {agent.may('own') && (
           <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
             {t.add}

@@ -4,6 +4,12 @@ export default {
   access: 'Personen und Schlüssel',
   people: 'Personen',
   peopleText: 'Wer für diesen Agenten eine Rolle hat.',
+  withoutRole: {
+    full: 'Wer keine Rolle hat oder nicht angemeldet ist, darf lesen, reden und ändern.',
+    chat: 'Wer keine Rolle hat oder nicht angemeldet ist, darf lesen und reden.',
+    read: 'Wer keine Rolle hat oder nicht angemeldet ist, darf lesen.',
+    none: 'Wer keine Rolle hat oder nicht angemeldet ist, erreicht ihn nicht.',
+  },
   invitations: 'Einladungen',
   agentKeys: 'Schlüssel des Agenten',
   you: '(Sie)',

@@ -5,6 +5,12 @@ export const en = {
   access: 'People and keys',
   people: 'People',
   peopleText: 'Who has a role on this agent.',
+  withoutRole: {
+    full: 'People without a role, and callers who are not signed in, may read, chat and change it.',
+    chat: 'People without a role, and callers who are not signed in, may read and chat.',
+    read: 'People without a role, and callers who are not signed in, may read.',
+    none: 'People without a role, and callers who are not signed in, do not reach it.',
+  },
   invitations: 'Invitations',
   agentKeys: 'Keys of the agent',
   you: '(you)',
