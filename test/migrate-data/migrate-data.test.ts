@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { hasSignedIn } from '#infrastructure/first-sign-in.ts'
 import { createSecretBox } from '#platform/encryption/secret-box.ts'
 import { checkEncryptionKey } from '#storage/encryption/check-encryption-key.ts'
 import { credentialContext } from '#storage/encryption/credential-context.ts'
@@ -61,7 +62,12 @@ it.each([
 ] as const)('moves all data from %s to %s and back: nothing is lost, changed or added', async (from, to) => {
   const [source, target, again] = await Promise.all([places[from](), places[to](), places[from]()])
   await fillPlace(source, ['b', 'a'], box)
-  const before = await withPlace(source, storage => askAgent(storage, 'b'))
+  const before = await withPlace(source, async storage => {
+    // The roles and sessions of people may be gone, the fact that they came is not.
+    const value = '2026-01-01T00:00:00.000Z'
+    await storage.platform.insertInto('platform_facts').values({ name: 'first_sign_in', value }).execute()
+    return await askAgent(storage, 'b')
+  })
 
   const there = await migrate(source, target)
   expect([there.code, there.stderr]).toEqual([0, ''])
@@ -73,8 +79,10 @@ it.each([
 
   expect(before).toMatchObject({ files: [true, true, true] })
   expect(before.found.map(contents => contents.length)).not.toContain(0)
-  for (const place of [target, again])
+  for (const place of [target, again]) {
     expect(await withPlace(place, storage => askAgent(storage, 'b'))).toEqual(before)
+    expect(await withPlace(place, ({ platform }) => hasSignedIn(platform))).toBe(true)
+  }
 })
 
 it.each(kinds)('sources are fetched from %s with the headers that they had', async kind => {

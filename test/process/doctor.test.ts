@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfiguration } from '#configuration/configuration.ts'
+import { afterSignIn } from '#infrastructure/first-sign-in.ts'
 import { migrate } from '#storage/migrate.ts'
 import { createSqliteDialect } from '#storage/sqlite/connections/dialect.ts'
 import { openDatabase } from '#storage/sqlite/connections/open.ts'
@@ -16,6 +17,7 @@ import { examine } from '../../src/doctor/examine.ts'
 import type { TestApp } from '../support/build-app.ts'
 import { buildApp, testApp } from '../support/build-app.ts'
 import { runProgram } from '../support/run-program.ts'
+import { signInByLink } from '../support/sign-in.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const doctor = new URL('../../src/doctor.ts', import.meta.url)
@@ -276,6 +278,47 @@ describe('the command', () => {
     expect(stdout).toContain('everybody who reaches this machine over the network')
     expect(stdout).toContain('A stranger could change something')
     expect(stdout).toContain('Set PUBLIC_ACCESS to chat or read.')
+  })
+
+  it.each<[hasSignedIn: boolean, environment: Record<string, string>, says: string]>([
+    [false, {}, 'may do everything but manage its people'],
+    [true, {}, 'may read and chat'],
+    [true, { HOST: '0.0.0.0' }, 'may read and chat'],
+    [true, { PUBLIC_ACCESS: 'full' }, 'may do everything but manage its people'],
+    [true, { PUBLIC_ACCESS: 'read' }, 'may read on'],
+    [true, gateway, 'may do everything but manage its people'],
+    [true, { DEV_USER: 'me@example.com' }, 'may do everything but manage its people'],
+  ])(
+    'says what callers without a role may do where a sign-in is %j, with %j',
+    (hasSignedIn, environment, says) => {
+      const configuration = configurationOf(environment)
+      const lines = describeAccess(hasSignedIn ? afterSignIn(configuration) : configuration)
+      const line = lines.find(each => each.startsWith('Callers without a user')) ?? ''
+      expect(line).toContain(says)
+      expect(line).toContain('People without a role may do the same there.')
+    },
+  )
+
+  it('knows from the data that a person has signed in, and which agents OIDC_ROLES names in vain', async () => {
+    const dataDirectory = temporaryDirectory()
+    const app = await testApp({ dataDirectory })
+    const environment = {
+      ...{ DATA_DIR: dataDirectory, ...provider, HOST: '0.0.0.0', PUBLIC_ACCESS: '' },
+      ...{ OIDC_GROUPS_CLAIM: 'groups', OIDC_ROLES: 'staff=Default:viewer,leads=handbook:admin' },
+    }
+    const stranger = 'may change the agent "default" without signing in'
+    const before = await runProgram(doctor, environment)
+    expect(before).toMatchObject({ code: 1, stdout: expect.stringContaining(stranger) })
+    expect(before.stdout).toContain(
+      'OIDC_ROLES names agents that are not there, and gives nothing for them: handbook.',
+    )
+    await signInByLink(app, 'ada@example.com')
+    const after = await runProgram(doctor, environment)
+    expect(after).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Callers without a user may read and chat'),
+    })
+    expect(after.stdout).not.toContain(stranger)
   })
 
   it('names every way in', () => {

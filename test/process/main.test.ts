@@ -164,6 +164,19 @@ describe('a warning', () => {
   })
 })
 
+it('a start says what callers without a role may do, and which agents OIDC_ROLES names in vain', async () => {
+  const oidc = { OIDC_ISSUER: 'http://127.0.0.1:1', OIDC_CLIENT_ID: 'agents', OIDC_GROUPS_CLAIM: 'groups' }
+  await using server = await startServerProcess({
+    dataDirectory: temporaryDirectory(),
+    environment: { ...oidc, LOG_LEVEL: 'info', OIDC_ROLES: 'leads=handbook:admin' },
+  })
+  const lines = [
+    'Callers without a user may do everything but manage',
+    'OIDC_ROLES names agents that are not there',
+  ]
+  for (const line of lines) await vi.waitUntil(() => server.output().includes(line), { timeout: 60_000 })
+})
+
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', signal => {
   it('ends the service with exit code 0, and frees its data for the next', async () => {
     const dataDirectory = temporaryDirectory()
