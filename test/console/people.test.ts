@@ -34,6 +34,9 @@ describe('people and keys', () => {
     const id = await makeAgent(app)
     const page = await browser.open(origin, { path: `/a/${id}/people` })
     await expectAccessible(page, () => page.getByRole('table').waitFor())
+    await page.getByText('not signed in, do not reach it.').waitFor()
+    await page.goto(`${origin}/a/default/people`)
+    await page.getByText('not signed in, may read, chat and change it.').waitFor()
     for (const [path, content] of [
       ['people?tab=invitations', 'No open invitations'],
       ['people?tab=keys', 'No keys yet'],
