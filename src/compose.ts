@@ -5,7 +5,7 @@ import { createBrowser } from '#features/browser/browser.feature.ts'
 import { createCalendar } from '#features/calendar/calendar.feature.ts'
 import { createChannels } from '#features/channels/channels.feature.ts'
 import { createChat } from '#features/chat/chat.feature.ts'
-import type { ToolsOf } from '#features/collect-tools.ts'
+import type { BuiltInsOf, ToolsOf } from '#features/collect-tools.ts'
 import { collectTools } from '#features/collect-tools.ts'
 import { createContacts } from '#features/contacts/contacts.feature.ts'
 import type { Feature } from '#features/feature.ts'
@@ -41,10 +41,14 @@ export async function createFeatures(infrastructure: Infrastructure, routes: rea
     workflows: createLater<WorkflowsFeature>('workflows'),
   }
   const base = await createBase(infrastructure, add, later)
-  const data = createData(infrastructure, add, { ...base, later, endpoints: () => endpointsOf(routes) })
   // Later features offer tools, too. Models see those for the sources first.
-  const offering = () => new Set<Feature>([data.knowledge, data.sources, ...all])
-  const toolsOf = collectTools(offering, base.audit.recordTool)
+  const { toolsOf, builtInsOf } = collectTools({
+    features: () => new Set<Feature>([data.knowledge, data.sources, ...all]),
+    record: base.audit.recordTool,
+    rulesOf: async agentId => (await base.agents.settings.profileOf(agentId)).settings.builtin_tools,
+  })
+  const endpoints = () => endpointsOf(routes)
+  const data = createData(infrastructure, add, { ...base, later, endpoints, builtInsOf })
   const eventNames = () => all.flatMap(({ events = {} }) => Object.keys(events))
   const talks = await createTalks(infrastructure, add, { ...base, ...data, toolsOf, eventNames })
   createWork(infrastructure, add, { ...base, ...data, ...talks, later, eventNames })
@@ -95,7 +99,13 @@ type Base = Awaited<ReturnType<typeof createBase>>
 function createData(
   infrastructure: Infrastructure,
   add: Add,
-  { access, agents, later, endpoints }: Base & { later: Later; endpoints(): ReadonlySet<string> },
+  {
+    access,
+    agents,
+    later,
+    endpoints,
+    builtInsOf,
+  }: Base & { later: Later; endpoints(): ReadonlySet<string>; builtInsOf: BuiltInsOf },
 ) {
   const { settings } = agents
   const sql = add(createSql(infrastructure, { settings }))
@@ -112,7 +122,7 @@ function createData(
     }),
   )
   const mcp = add(createMcp(infrastructure))
-  add(createTools(infrastructure, { mcp: mcp.mcp }))
+  add(createTools(infrastructure, { mcp: mcp.mcp, builtInsOf }))
   const soldRuns = () => later.workflows.get().soldRuns
   const payments = add(
     createPayments(infrastructure, {
@@ -154,7 +164,6 @@ async function createTalks(
     }),
   )
   const { questions, answering, planner, running, files } = chat
-  const { soldTo } = payments
   add(
     createMcpEndpoint(infrastructure, {
       agents: agents.agents,
@@ -164,7 +173,7 @@ async function createTalks(
       files,
       askerInMcpSession: chat.askerInMcpSession,
       shorten: chat.shorten,
-      soldTo,
+      soldTo: payments.soldTo,
       searchTool: knowledge.searchTool,
       toolsOf,
     }),
@@ -179,7 +188,7 @@ async function createTalks(
       running,
       files,
       attached,
-      soldTo,
+      soldTo: payments.soldTo,
     }),
   )
   add(createWebhooks(infrastructure, parts.eventNames))

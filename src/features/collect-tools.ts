@@ -1,27 +1,43 @@
+import type { BuiltInRules } from '#models/tools/built-in-tools.ts'
+import { ruleOf } from '#models/tools/built-in-tools.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { nameTools } from '#models/tools/tool-name.ts'
 import type { ToolTurn } from '#models/tools/tool-turn.ts'
+import { anyTurn } from '#models/tools/tool-turn.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Feature } from './feature.ts'
 
 /** The tools that models of an agent may call, in a turn of a conversation or without one. */
 export type ToolsOf = (agent: AgentHandle, turn?: ToolTurn) => Promise<readonly Tool[]>
 
-/**
- * The tools of all features, in their order, under distinct names: earlier tools keep theirs. `features` is called when tools
- * are collected: features that offer tools may themselves need those of all.
- */
-export function collectTools(
-  features: () => Iterable<Feature>,
-  record: (agent: AgentHandle, tool: Tool, isInTurn: boolean) => Tool,
-): ToolsOf {
-  return async (agent, turn) => {
+/** The tools of the service that the settings of an agent offer, and those that are switched off. */
+export type BuiltInsOf = (agent: AgentHandle) => Promise<(ReturnType<typeof ruleOf> & { tool: Tool })[]>
+
+interface Dependencies {
+  /** Called when tools are collected: features that offer tools may themselves need those of all. */
+  features(): Iterable<Feature>
+  record(agent: AgentHandle, tool: Tool, isInTurn: boolean): Tool
+  rulesOf(agentId: string): Promise<BuiltInRules | undefined>
+}
+
+/** Collects the tools of all features, in their order, under distinct names: earlier tools keep theirs. */
+export function collectTools({ features, record, rulesOf }: Dependencies) {
+  async function collect(agent: AgentHandle, turn: ToolTurn | undefined) {
     const collected: Tool[] = []
     for (const feature of features()) {
       const taken = new Set(collected.map(({ name }) => name))
       const offered = (await feature.tools?.(agent, taken, turn)) ?? []
       collected.push(...nameTools(offered, taken))
     }
-    return collected.map(tool => record(agent, tool, turn !== undefined))
+    const rules = turn?.builtInRules ?? (await rulesOf(agent.agentId))
+    return collected.map(tool => ({ tool, ...ruleOf(tool, rules) }))
   }
+
+  const toolsOf: ToolsOf = async (agent, turn) =>
+    (await collect(agent, turn))
+      .filter(({ isEnabled }) => isEnabled)
+      .map(({ tool, requiresApproval }) => record(agent, { ...tool, requiresApproval }, turn !== undefined))
+  const builtInsOf: BuiltInsOf = async agent =>
+    (await collect(agent, anyTurn)).filter(({ tool }) => tool.isBuiltIn)
+  return { toolsOf, builtInsOf }
 }

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import { Type } from 'typebox'
+import { builtInRulesSchema } from '#models/tools/built-in-tools.ts'
 import { mailbox } from '#platform/email-address.ts'
 import { monthlyBudget } from '#platform/http/monthly-budget.ts'
 import { smtpUrl } from '#platform/smtp-url.ts'
@@ -24,6 +25,8 @@ const notified = {
   whatsapp: Type.Optional(Type.String()),
   email: Type.Optional(Type.String()),
 }
+
+const hostPattern = '^(\\*\\.)?([\\p{L}\\p{N}][\\p{L}\\p{N}.-]*|\\[[0-9a-fA-F:.]+\\])(:\\d{1,5})?$'
 
 const dollars = Type.String({
   pattern: '^\\d{1,12}(\\.\\d{1,6})?$',
@@ -161,6 +164,21 @@ export const settingsChangesSchema = Type.Object(
           'The contact, by its id, who is sent what waits for a person, and who may decide by that.',
       }),
     ),
+    browse_hosts: nullable(
+      Type.Array(
+        Type.String({
+          maxLength: 260,
+          pattern: hostPattern,
+          description: 'A host, with or without a port, or all below one: `*.example.com`.',
+        }),
+        {
+          maxItems: 100,
+          description:
+            'Hosts that models may send addresses and text of their own to, also after reading texts of outsiders.',
+        },
+      ),
+    ),
+    builtin_tools: nullable(builtInRulesSchema),
     conversations_max: nullable(
       Type.Integer({
         minimum: 1,
@@ -206,6 +224,8 @@ export const settingsSchema = Type.Object(
     phone_country: Type.Optional(Type.String()),
     mail_from: Type.Optional(Type.String()),
     channel_senders: Type.Optional(Type.String()),
+    browse_hosts: Type.Optional(Type.Array(Type.String())),
+    builtin_tools: Type.Optional(builtInRulesSchema),
     conversations_max: Type.Optional(Type.Integer()),
     monthly_tokens: Type.Optional(Type.Integer()),
     monthly_usd: Type.Optional(Type.String()),

@@ -111,6 +111,7 @@ export function createSettingsService(needs: Dependencies) {
     /** Changes the given keys and leaves the others; null takes a key back. */
     async update(agentId: string, changes: SettingsChanges) {
       checkAddress(changes.llm_base_url)
+      checkHosts(changes.browse_hosts)
       checkConversations(changes.conversations_max, maxConversations)
       if (changes.notify) await needs.requireReachable(agentId, changes.notify)
       if (choosesEmbedding(changes)) await requireEmbedding(await withChanges(agentId, changes))
@@ -126,6 +127,11 @@ export function createSettingsService(needs: Dependencies) {
 
     profileOf,
   }
+}
+
+function checkHosts(hosts: readonly string[] | null | undefined): void {
+  const wrong = hosts?.findIndex(host => !URL.canParse(`http://${host.replace('*.', '')}`)) ?? -1
+  if (wrong >= 0) throw invalid(`browse_hosts.${wrong}`, 'is not a host such as example.com or *.example.com')
 }
 
 function checkConversations(wanted: number | null | undefined, most: number): void {

@@ -23,7 +23,7 @@ export const approvalSchema = Type.Object(
     createdAt: Type.String({ format: 'date-time' }),
     decidedAt: Type.Optional(Type.String({ format: 'date-time' })),
     waiting: Type.Optional(
-      Type.Pick(waitingSchema, ['rule', 'why', 'approvers', 'until'], {
+      Type.Pick(waitingSchema, ['rule', 'why', 'sends_to', 'approvers', 'until'], {
         description: 'A turn waits with the call.',
       }),
     ),

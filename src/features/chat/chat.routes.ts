@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import type { ToolsOf } from '#features/collect-tools.ts'
-import type { ToolTurn } from '#models/tools/tool-turn.ts'
+import { anyTurn } from '#models/tools/tool-turn.ts'
 import { invalid } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
@@ -38,9 +38,6 @@ import { eventsPath } from './turns.schema.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
 const messagePath = Type.Object({ id: Type.String(), messageId: Type.String() })
-
-/** A turn for those who want to know which tools there are. */
-const anyTurn: ToolTurn = { conversationId: '', isOutsider: false, report() {} }
 
 /** The answer is JSON or, if the body sets `stream`, server-sent events. */
 const answerResponse = { 200: Type.Union([answerSchema, acceptedSchema]) }

@@ -20,7 +20,12 @@ export const waitingSchema = Type.Object(
       description:
         '`always`: each call of the tool is decided on; `tainted`: those after text from outsiders; `browser`: a person is needed in the browser.',
     }),
-    why: Type.String({ description: 'The rule as a sentence, or what the person is to do.' }),
+    why: Type.String({
+      description: 'The rule as a sentence, what the call sends and where, or what the person is to do.',
+    }),
+    sends_to: Type.Optional(
+      Type.String({ description: 'Where the call sends something; absent if it waits for another reason.' }),
+    ),
     approvers: approversSchema,
     until: Type.String({ format: 'date-time', description: 'Without a decision, the turn ends then.' }),
   },

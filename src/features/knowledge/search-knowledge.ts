@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import type { SearchedPassage } from '#models/language-model/passages.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
 import type { ToolTurn } from '#models/tools/tool-turn.ts'
@@ -28,6 +29,12 @@ interface Dependencies {
   turn?: ToolTurn | undefined
 }
 
+/** Files of the conversation are no sources. */
+function sourcesIn(result: unknown): string[] | undefined {
+  const { results } = Object(result) as { results?: SearchedPassage[] }
+  return results?.filter(({ metadata }) => metadata.file_id === undefined).map(found => found.source_id)
+}
+
 /** A tool that lets a model search the agent's own sources. */
 export function searchKnowledge({ lookUp, documents, turn }: Dependencies): Tool {
   const files = turn?.searchFiles ? ', and the documents that were sent in this conversation,' : ''
@@ -36,6 +43,7 @@ export function searchKnowledge({ lookUp, documents, turn }: Dependencies): Tool
     description: `Searches the agent's documents and crawled pages${files} for passages on a question.`,
     isBuiltIn: true,
     readsOnly: async () => true,
+    origin: sourcesIn,
     ...input,
     async execute({ query }, signal) {
       if (query === everything) return await documents()

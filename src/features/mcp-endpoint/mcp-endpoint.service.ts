@@ -1,6 +1,7 @@
 import type { AgentsService } from '#features/agents/agents.service.ts'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import { acceptArguments, coercionNote } from '#models/tools/accept-arguments.ts'
+import { ruleOf } from '#models/tools/built-in-tools.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { AppError, conflict } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
@@ -55,9 +56,10 @@ export function createMcpEndpointService(dependencies: Dependencies) {
   /** Returns tools for all callers who may chat; their names are reserved before the agent's own tools. */
   function openTools(agent: AgentHandle, about: About, { isChatOnly }: Caller): OfferedTool[] {
     const chat = chatTool(agent, about, dependencies, inTurn)
-    return isChatOnly
-      ? [chat]
-      : [chat, offer(dependencies.knowledgeTool(agent), shorten, { readOnlyHint: true })]
+    const search = dependencies.knowledgeTool(agent)
+    const { isEnabled, requiresApproval } = ruleOf(search, about.settings.builtin_tools)
+    if (isChatOnly || !isEnabled || requiresApproval) return [chat]
+    return [chat, offer(search, shorten, { readOnlyHint: true })]
   }
 
   /** Returns tools for admins; for other callers they are not even listed. */

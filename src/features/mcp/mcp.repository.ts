@@ -95,6 +95,7 @@ const selectOffered = prepareQuery((database: Database) =>
     .select([
       'mcp_servers.id as serverId',
       'mcp_servers.name as serverName',
+      'mcp_servers.url as serverUrl',
       'mcp_tools.name',
       'mcp_tools.description',
       'mcp_tools.parameters',

@@ -4,6 +4,7 @@ import type { Clock } from '#platform/clock.ts'
 import { conflict, notFound } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
+import { withoutQuery } from '#platform/outbound/address-template.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
@@ -47,7 +48,7 @@ interface Dependencies {
 
 /** A callable tool, or the reason as a sentence. */
 export type FoundTool =
-  | { tool: { name: string; description: string; parameters: ToolParameters } }
+  | { tool: { name: string; description: string; parameters: ToolParameters; serverUrl: string } }
   | { problem: string }
 
 interface OfferOptions {
@@ -153,7 +154,9 @@ function offerTools(access: ServerAccess) {
       const judged = judgeTool(row.name, toolName, await findTool(agent.db, serverId, toolName))
       if ('problem' in judged) return judged
       const { name, description, parameters } = judged.tool
-      return { tool: { name, description, parameters: parametersOf(parameters) } }
+      return {
+        tool: { name, description, parameters: parametersOf(parameters), serverUrl: withoutQuery(row.url) },
+      }
     },
 
     /**
@@ -169,6 +172,7 @@ function offerTools(access: ServerAccess) {
         name,
         description: tool.description,
         ...fromForeignSchema(parametersOf(tool.parameters)),
+        egress: () => ({ to: withoutQuery(tool.serverUrl), carries: 'arguments' }),
         execute: (input, signal) => call(agent, tool.serverId, tool.name, input, signal),
       }))
     },

@@ -49,6 +49,7 @@ export function browseUrl({ outbound, toMarkdown, render, turn }: Dependencies):
     description: 'Fetches a web page and returns its main content as markdown.',
     isBuiltIn: true,
     readsOnly: async () => true,
+    egress: ({ url }) => ({ to: String(url), carries: 'nothing' }),
     ...input,
     async execute({ url }, signal) {
       const page = await outbound.fetch(String(url), {

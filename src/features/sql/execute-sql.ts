@@ -29,6 +29,7 @@ export function executeSql({ sql, mayWrite }: Dependencies): Tool {
       "Runs one SQL statement on the agent's own database and returns its rows. " +
       'The tables and their columns are told by PRAGMA table_list and PRAGMA table_info(name).',
     isBuiltIn: true,
+    origin: 'own',
     ...input,
     // A statement between two equal ones might have changed their rows.
     observesChange: true,

@@ -29,6 +29,7 @@ it('a change that meets another is made to what that one has left, secrets inclu
       offered: {} as OfferedTools,
       sandbox: { check: async () => undefined },
       findMcpTool: async () => ({ problem: 'none' }),
+      builtInsOf: async () => [],
       clock: systemClock,
     }
     const tools = createToolsService({ ...needs, agentSecrets: met, ids: randomIds })
@@ -56,6 +57,7 @@ it('a change of something else leaves the secrets to the calls that are under wa
       offered: {} as OfferedTools,
       sandbox: { check: async () => undefined },
       findMcpTool: async () => ({ problem: 'none' }),
+      builtInsOf: async () => [],
       clock: systemClock,
     }
     const tools = createToolsService({ ...needs, agentSecrets, ids: randomIds })

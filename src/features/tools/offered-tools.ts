@@ -5,6 +5,7 @@ import { fromForeignSchema } from '#models/tools/foreign-schema.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { conflict } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import { egressOf } from './calling/egress-of.ts'
 import type { ToolCalls } from './calling/tool-calls.ts'
 import type { McpConfiguration } from './configuration.ts'
 import { parametersOf } from './configuration.ts'
@@ -36,14 +37,15 @@ interface Dependencies {
 export function createOfferedTools({ calls, findMcpTool }: Dependencies) {
   async function one(agent: AgentHandle, stored: StoredTool): Promise<Offer> {
     const own = parametersOf(stored)
-    if (own !== undefined) return { tool: offer(agent, stored, own, stored.description) }
+    if (own !== undefined)
+      return { tool: { ...offer(agent, stored, own, stored.description), ...egressOf(stored) } }
     const { serverId, toolName } = stored.configuration as McpConfiguration
     const found = await findMcpTool(agent, serverId, toolName)
     if ('problem' in found) return { reason: found.problem }
-    const { parameters, description } = found.tool
-    return {
-      tool: offer(agent, stored, parameters, stored.description === '' ? description : stored.description),
-    }
+    const { parameters, serverUrl, description: theirs } = found.tool
+    const description = stored.description === '' ? theirs : stored.description
+    const egress: Tool['egress'] = () => ({ to: serverUrl, carries: 'arguments' })
+    return { tool: { ...offer(agent, stored, parameters, description), egress } }
   }
 
   function offer(

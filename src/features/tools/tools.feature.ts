@@ -1,3 +1,4 @@
+import type { BuiltInsOf } from '#features/collect-tools.ts'
 import type { Feature } from '#features/feature.ts'
 import type { McpService } from '#features/mcp/mcp.service.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
@@ -16,7 +17,10 @@ import { registerToolRoutes } from './tools.routes.ts'
 import { createToolsService } from './tools.service.ts'
 
 /** The tools that people give an agent, and those of its MCP servers. */
-export function createTools(infrastructure: Infrastructure, { mcp }: { mcp: McpService }): Feature {
+export function createTools(
+  infrastructure: Infrastructure,
+  { mcp, builtInsOf }: { mcp: McpService; builtInsOf: BuiltInsOf },
+): Feature {
   const { agentSecrets, outbound, documentWorkers, sandbox, clock, ids } = infrastructure
   const { maxUploadBytes } = infrastructure.configuration
   const credentials = createCredentialsService({ agentSecrets, clock })
@@ -32,6 +36,7 @@ export function createTools(infrastructure: Infrastructure, { mcp }: { mcp: McpS
     agentSecrets,
     offered,
     findMcpTool: mcp.find,
+    builtInsOf,
     sandbox,
     clock,
     ids,

@@ -71,12 +71,24 @@ export const toolListQuery = Type.Object({
   ...listParameters,
   type: filterBy(Type.Enum([...toolTypes])),
   cluster: filterBy(Type.String()),
+  builtin: Type.Optional(
+    Type.Boolean({ description: 'Lists built-in tools before those of the first page, uncounted.' }),
+  ),
 })
 export type ToolListQuery = Static<typeof toolListQuery>
 
+/** A tool of a list: those of the service have no times, and their names as ids. */
+const listedToolSchema = Type.Object({
+  ...toolSchema.properties,
+  type: Type.Enum([...toolTypes, 'builtin']),
+  created_at: Type.Optional(time),
+  updated_at: Type.Optional(time),
+})
+export type ListedTool = Static<typeof listedToolSchema>
+
 export const toolListSchema = Type.Object({
   success: Type.Boolean(),
-  data: Type.Array(toolSchema),
+  data: Type.Array(listedToolSchema),
   meta: listMetaSchema,
 })
 

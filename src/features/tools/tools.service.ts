@@ -1,3 +1,4 @@
+import type { BuiltInsOf } from '#features/collect-tools.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { conflict, invalid, notFound } from '#platform/errors.ts'
@@ -15,7 +16,7 @@ import { testTool } from './test-tool.ts'
 import { createToolStore, ToolChanged, toPublic } from './tool-store.ts'
 import type { StoredTool } from './tools.repository.ts'
 import { deleteTool, deleteTools, findTool, listCluster, listTools } from './tools.repository.ts'
-import type { AgentTool, NewTool, ToolChanges, ToolListQuery } from './tools.schema.ts'
+import type { AgentTool, ListedTool, NewTool, ToolChanges, ToolListQuery } from './tools.schema.ts'
 
 /** Attempts of an update that conflicts with others. */
 const maxAttempts = 10
@@ -24,6 +25,7 @@ interface Dependencies {
   agentSecrets: AgentSecrets
   offered: OfferedTools
   findMcpTool: FindMcpTool
+  builtInsOf: BuiltInsOf
   sandbox: Pick<Sandbox, 'check'>
   clock: Clock
   ids: Ids
@@ -31,11 +33,28 @@ interface Dependencies {
 
 const defaults = { description: '', isEnabled: true, requiresApproval: false, approvers: 'admins' } as const
 
+function toListed({
+  tool,
+  isEnabled,
+  requiresApproval,
+}: Awaited<ReturnType<BuiltInsOf>>[number]): ListedTool {
+  const { name, description } = tool
+  const own = { id: name, name, description, type: 'builtin' as const, configuration: {} }
+  return { ...defaults, ...own, isEnabled, requiresApproval }
+}
+
+/** Built-in tools have no cluster. */
+function fits({ name, description }: ListedTool, { search = '', type, cluster }: ToolListQuery): boolean {
+  const words = `${name} ${description}`.toLowerCase()
+  return type === undefined && cluster === undefined && words.includes(search.toLowerCase())
+}
+
 /** The tools that people give an agent. */
 export function createToolsService({
   agentSecrets,
   offered,
   findMcpTool,
+  builtInsOf,
   sandbox,
   clock,
   ids,
@@ -74,9 +93,11 @@ export function createToolsService({
   }
 
   return {
-    async list({ db }: AgentHandle, query: ToolListQuery): Promise<Page<AgentTool>> {
-      const { rows, meta } = await listTools(db, query)
-      return { rows: rows.map(toPublic), meta }
+    async list(agent: AgentHandle, query: ToolListQuery): Promise<Page<ListedTool>> {
+      const { rows, meta } = await listTools(agent.db, query)
+      const isWanted = query.builtin === true && !query.offset && !query.cursor
+      const builtIns = isWanted ? (await builtInsOf(agent)).map(toListed) : []
+      return { rows: [...builtIns.filter(tool => fits(tool, query)), ...rows.map(toPublic)], meta }
     },
 
     find: async (agent: AgentHandle, toolId: string): Promise<AgentTool> =>

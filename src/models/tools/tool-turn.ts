@@ -1,4 +1,5 @@
 import type { CitedPassage, SearchedPassage } from '../language-model/passages.ts'
+import type { BuiltInRules } from './built-in-tools.ts'
 
 /** The turn of a conversation that offers tools. */
 export interface ToolTurn {
@@ -12,9 +13,14 @@ export interface ToolTurn {
   searchFiles?:
     | ((query: string, limit: number, signal: AbortSignal) => Promise<SearchedPassage[]>)
     | undefined
+  /** How the agent uses built-in tools; read from its settings where it is absent. */
+  builtInRules?: BuiltInRules
   /** Reports an event to the caller of the turn while a call runs. */
   report(event: ToolEvent): void
 }
+
+/** A turn for those who want to know which tools there are. */
+export const anyTurn: ToolTurn = { conversationId: '', isOutsider: false, report() {} }
 
 export type ToolEvent =
   /** A web page was read, which the answer lists. */

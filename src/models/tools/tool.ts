@@ -18,6 +18,13 @@ export interface Tool {
   /** True if a call changes nothing, so it is safe to repeat; absent if every call might. */
   readsOnly?(): Promise<boolean>
   requiresApproval?: ApprovalRule
+  /** What a call sends out of the service; absent for a tool that sends nothing, undefined for a call that can't be made. */
+  egress?(input: Record<string, unknown>): Promise<Egress | undefined> | Egress | undefined
+  /**
+   * Where results come from: `own`: data of the agent; `computed`: the arguments alone; a function: the ids of the agent's
+   * sources in a result, undefined for data of unknown sources. Defaults to others, such as a page or a service.
+   */
+  origin?: 'own' | 'computed' | ((result: unknown) => string[] | undefined)
   /** Who else may approve calls. Tools that pay allow no others. */
   approvers?: 'admins' | 'chat'
   /** Returns the arguments without parts that must not be stored or shown; defaults to all arguments. */
@@ -28,6 +35,16 @@ export interface Tool {
   check(input: Record<string, unknown>): Promise<string | undefined>
   /** Runs the call. An error's message becomes the call's error. */
   execute(input: Record<string, unknown>, signal: AbortSignal, cause?: Cause): Promise<unknown>
+}
+
+/** What a call sends, beside the addresses that stand in its arguments. */
+export interface Egress {
+  /** The receiver: an address, or words for a person. */
+  to: string
+  /** `nothing`: the address alone; `arguments`: to a receiver that the tool's definition fixes; `text`: to any receiver. */
+  carries: 'nothing' | 'arguments' | 'text'
+  /** Pieces of the address that the model wrote and that no definition places in a query or a body. */
+  pieces?: readonly string[]
 }
 
 /** The cause of a call. */

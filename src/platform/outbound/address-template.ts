@@ -17,6 +17,11 @@ export function splitAddress(url: string): AddressTemplate | undefined {
   return { origin, path: path === '' ? '/' : path, query }
 }
 
+/** An address as people are shown it: some have keys in their query. */
+export function withoutQuery(url: string): string {
+  return url.split(/[?#]/, 1)[0] ?? ''
+}
+
 /**
  * @param path percent-encoded, like the pairs of the query.
  * @throws VALIDATION_ERROR unless every parser would read this origin and this path from the whole.

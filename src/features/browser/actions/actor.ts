@@ -106,6 +106,16 @@ export class Actor {
     return (await Promise.race([count, delay(answersWithinMs, 1, { ref: false })])) > 0
   }
 
+  /** The address of the frame with the field; without a field, of one from elsewhere that may have the focus, or of the page. */
+  async addressOf(ref?: string): Promise<string | undefined> {
+    const page = this.session.activeTab?.page
+    const hostOf = (url = '') => URL.parse(url)?.host
+    if (ref === undefined)
+      return (page?.frames().find(frame => hostOf(frame.url()) !== hostOf(page.url())) ?? page)?.url()
+    const field = await page?.locator(`aria-ref=${ref}`).elementHandle({ timeout: answersWithinMs })
+    return (await field?.ownerFrame())?.url()
+  }
+
   /** Runs the action, then awaits its effects, both within the remaining time. */
   async #run(input: ActionInput, timeout: number, signal: AbortSignal): Promise<Outcome> {
     const deadline = performance.now() + timeout

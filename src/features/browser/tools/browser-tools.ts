@@ -1,6 +1,6 @@
 import type { Static, TObject } from 'typebox'
 import { Type } from 'typebox'
-import type { Tool } from '#models/tools/tool.ts'
+import type { Egress, Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
 import type { PersonWait, ToolTurn } from '#models/tools/tool-turn.ts'
 import { CallWaits } from '#models/tools/tool-turn.ts'
@@ -125,6 +125,13 @@ const kinds = {
   }),
 } satisfies Record<string, Kind>
 
+/** Keys that enter nothing of the model's own. */
+const movingKey = /^(?:Shift\+)?(?:Enter|Tab|Escape|Home|End|Page(?:Up|Down)|Arrow(?:Up|Down|Left|Right))$/
+
+const fillsForm = (name: string, { key }: Record<string, unknown>) =>
+  ['browser_type', 'browser_select'].includes(name) ||
+  (name === 'browser_press' && !movingKey.test(String(key)))
+
 /** Characters of what an action has changed. */
 const changeCharacters = 4000
 
@@ -179,10 +186,22 @@ export function createBrowserTools({ browser, actions, takeovers, settingsOf }: 
       description,
       ...{ isBuiltIn: true, observesChange: true },
       ...fromSchema(schema),
+      egress: given => egressOf(name, given),
       execute: (given, signal) => run(action(given), signal),
       ...(name === 'browser_type' && { shown: given => withoutSecret(given) }),
     }))
     return [...acting, askPerson(agent, turn)]
+
+    /** Clicks follow what the page has written. */
+    async function egressOf(name: string, given: Record<string, unknown>): Promise<Egress | undefined> {
+      if (name === 'browser_navigate') return { to: String(given.url), carries: 'nothing' }
+      if (!fillsForm(name, given)) return undefined
+      const session = await browser.find(agent, holder)
+      const actor = session && (await actions.actorOf(session))
+      const field = name === 'browser_press' ? undefined : String(given.ref)
+      const place = await actor?.addressOf(field).catch(() => undefined)
+      return { to: place ?? 'a page of the browser', carries: 'text' }
+    }
 
     async function withoutSecret(given: Record<string, unknown>) {
       const isSecret = async (session: BrowserSession) =>

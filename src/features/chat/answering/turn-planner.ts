@@ -30,10 +30,10 @@ import type { StoredMessage } from '../rows/messages.repository.ts'
 import { promptCharacters, sizeOf } from '../turn/context-budget.ts'
 import { fitTools } from '../turn/fit-tools.ts'
 import { buildPrompt, buildSentPrompt, documentsMessages, passagesText } from '../turn/prompt.ts'
-import type { TurnInput } from '../turn/run-turn.ts'
 import { runTurn } from '../turn/run-turn.ts'
 import { seenCharacters } from '../turn/truncate-result.ts'
 import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
+import type { TurnInput } from '../turn/turn-input.ts'
 import type { TurnState } from '../turn/turn-state.ts'
 import type { PlannedState, Recording } from '../waiting/recorded-turn.ts'
 import { createCitedList, createPageList } from './page-list.ts'
@@ -217,6 +217,17 @@ function conversationOf({ userMessage, sent }: QuestionContext): string | undefi
   return sent === undefined && userMessage.id !== undefined ? userMessage.conversationId : undefined
 }
 
+/** For a question that is in no conversation: no person can approve what its calls send. */
+function withoutApproval(
+  context: QuestionContext,
+): Pick<TurnInput, 'call' | 'toolChoice' | 'approvalRefusal' | 'egressRefusal'> {
+  if (conversationOf(context) !== undefined) return {}
+  const egressRefusal = nobodyApproves
+  if (context.sent === undefined) return { egressRefusal }
+  const { call, toolChoice } = context.sent
+  return { call, toolChoice, egressRefusal, approvalRefusal: nobodyApproves }
+}
+
 /** The documents of the conversation; a model gets them whole up to a quarter of its window, at four characters per token. */
 async function openDocuments(
   { documents }: Pick<Dependencies, 'documents'>,
@@ -304,6 +315,7 @@ export function createTurnPlanner(needs: Dependencies) {
         const turn: ToolTurn = {
           ...{ conversationId: conversationOf(context), isOutsider: options.isOutsider },
           ...{ report: reportTo(pages, cited, emit), searchFiles: documents.search },
+          builtInRules: settings.builtin_tools ?? {},
           waitSeconds: recording?.parks ? waitSecondsOf(settings) : undefined,
         }
         const [history, passages, offered] = await orAborted(
@@ -330,7 +342,9 @@ export function createTurnPlanner(needs: Dependencies) {
           ...{ tools, form },
           messages: await promptOf(context, parts, contextWindow),
           pinned: 1 + documents.messages.length,
-          ...(sent && { call: sent.call, toolChoice: sent.toolChoice, approvalRefusal: nobodyApproves }),
+          ...withoutApproval(context),
+          browseHosts: settings.browse_hosts,
+          sources: passages.map(passage => passage.cited.source_id),
           isTainted: options.isOutsider || isShown || isTaintedBy(context, history),
           emit,
           signal,

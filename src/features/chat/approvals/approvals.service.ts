@@ -1,5 +1,7 @@
 import { acceptArguments } from '#models/tools/accept-arguments.ts'
 import type { Tool } from '#models/tools/tool.ts'
+import type { ToolTurn } from '#models/tools/tool-turn.ts'
+import { anyTurn } from '#models/tools/tool-turn.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, conflict, required } from '#platform/errors.ts'
@@ -15,7 +17,7 @@ import type { Reach } from '../reach.ts'
 import type { StoredApproval } from '../rows/approvals.repository.ts'
 import { findApproval, listApprovals, moveApproval } from '../rows/approvals.repository.ts'
 import type { Lock } from '../rows/conversation-lock.repository.ts'
-import { findMessage, putMessage } from '../rows/messages.repository.ts'
+import { findMessage, putMessage, readWindow } from '../rows/messages.repository.ts'
 import { findTurn } from '../rows/turns.repository.ts'
 import type { CallOutcome } from '../turn/perform-call.ts'
 import { performCall } from '../turn/perform-call.ts'
@@ -28,7 +30,7 @@ interface Dependencies {
   waiting: Pick<WaitingTurns, 'decide'>
   transact: Transact<ChatEvents>
   lock: ConversationLock
-  toolsFor(agent: AgentHandle): Promise<readonly Tool[]>
+  toolsFor(agent: AgentHandle, turn?: ToolTurn): Promise<readonly Tool[]>
   statusOf(agentId: string): Promise<string>
   clock: Clock
   log: Log
@@ -122,7 +124,7 @@ export function createApprovalsService(needs: Dependencies) {
       isApproved: boolean,
       decider: Omit<Decider, 'tools'>,
     ): Promise<ToolResult & { turn?: { id: string; status: 'running' } }> {
-      const tools = isApproved || decider.reach !== 'all' ? await toolsOf(needs, agent) : []
+      const tools = isApproved || decider.reach !== 'all' ? await toolsOf(needs, agent, toolCallId) : []
       const taken = await take(agent, toolCallId, isApproved, { ...decider, tools })
       if ('resumed' in taken)
         return { toolCallId, name: taken.name, turn: { id: taken.resumed, status: 'running' } }
@@ -142,11 +144,26 @@ export type ApprovalsService = ReturnType<typeof createApprovalsService>
 async function toolsOf(
   { toolsFor, statusOf }: Pick<Dependencies, 'toolsFor' | 'statusOf'>,
   agent: AgentHandle,
+  toolCallId: string,
 ): Promise<readonly Tool[]> {
   const status = await statusOf(agent.agentId)
   if (status !== 'active')
     throw conflict(`This agent is ${status} and makes no calls. Set its status to active first.`)
-  return toolsFor(agent)
+  return toolsFor(agent, await turnOf(agent.db, toolCallId))
+}
+
+/** The turn that the call was made in, whose browser the tools use. */
+async function turnOf(database: AgentDatabase, toolCallId: string): Promise<ToolTurn | undefined> {
+  const approval = await findApproval(database, toolCallId, 'all')
+  const answer = approval && (await findMessage(database, approval.messageId))
+  if (answer === undefined) return undefined
+  const { conversationId, sequence } = answer
+  const [question] = await readWindow(database, { conversationId, before: sequence, end: 'newest', limit: 1 })
+  return {
+    ...anyTurn,
+    conversationId,
+    isOutsider: question === undefined || question.metadata?.tainted === true,
+  }
 }
 
 async function keptOf(database: AgentDatabase, { messageId }: StoredApproval): Promise<number> {

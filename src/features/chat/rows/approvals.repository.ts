@@ -155,7 +155,8 @@ export async function moveApproval(
 }
 
 function toApproval(row: ApprovalRow): Approval {
-  const { approval_id, rule, why, approvers, until } = waitingOf(row)
+  const { approval_id, rule, why, sends_to, approvers, until } = waitingOf(row)
+  const sent = sends_to === undefined ? {} : { sends_to }
   const approval = {
     toolCallId: row.tool_call_id,
     name: row.name,
@@ -164,7 +165,7 @@ function toApproval(row: ApprovalRow): Approval {
     messageId: row.message_id,
     status: row.status as ApprovalStatus,
     createdAt: row.created_at,
-    ...(approval_id === row.tool_call_id && { waiting: { rule, why, approvers, until } }),
+    ...(approval_id === row.tool_call_id && { waiting: { rule, why, ...sent, approvers, until } }),
   }
   return row.decided_at === null ? approval : { ...approval, decidedAt: row.decided_at }
 }

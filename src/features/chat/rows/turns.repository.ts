@@ -25,6 +25,8 @@ export interface Waiting {
   rule: WaitingCall['rule']
   /** The rule as a sentence, or what the person is to do. */
   why: string
+  /** Where the call sends something, if it waits for that. */
+  sends_to?: string
   approvers: WaitingCall['approvers']
   /** The text of others that the model has read last in this turn, with where it stood. */
   read?: string | undefined

@@ -21,3 +21,11 @@ export const changed = (name: string) =>
 export const approvalNeeded =
   'This call needs the approval of a person, because the agent was set so, or because this conversation holds text from ' +
   'documents, pages or tools that may have asked for it. It was not made. Say what it would do, and that it waits for approval.'
+
+/** A turn that ends keeps no secrets of its calls, so that they can't be made later. */
+export const secretHeld =
+  'This call needs the approval of a person, and its arguments hold a secret that is stored nowhere. It was not made. Say that ' +
+  'a person can approve it in a turn that waits, or enter the secret in the browser.'
+
+/** For the model, behind why a call is refused where nobody can approve it. */
+export const browseHostsHelp = 'An admin can allow the host of an address in the setting `browse_hosts`.'

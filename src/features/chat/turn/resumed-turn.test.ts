@@ -5,9 +5,9 @@ import { streamWithRetry } from '#models/transport/call-with-retry.ts'
 import { immediately } from '#test/support/collect-answer.ts'
 import type { ScriptedStep } from '#test/support/scripted-model.ts'
 import { scriptedModel } from '#test/support/scripted-model.ts'
-import type { TurnInput } from './run-turn.ts'
 import { runTurn } from './run-turn.ts'
 import type { TurnEvent } from './turn.ts'
+import type { TurnInput } from './turn-input.ts'
 import type { TurnState } from './turn-state.ts'
 
 const call = (toolName: string, n: number) => ({ toolName, toolCallId: `own${toolName}${n}`, input: { n } })

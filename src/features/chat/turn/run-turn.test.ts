@@ -7,9 +7,9 @@ import { limitRow } from '#test/spec/row.ts'
 import { handedOver, immediately } from '#test/support/collect-answer.ts'
 import type { ScriptedModel, ScriptedStep } from '#test/support/scripted-model.ts'
 import { gate, scriptedModel } from '#test/support/scripted-model.ts'
-import type { TurnInput } from './run-turn.ts'
 import { runTurn } from './run-turn.ts'
 import type { TurnEvent, TurnOutcome } from './turn.ts'
+import type { TurnInput } from './turn-input.ts'
 
 /** Answers with its query, and keeps count. */
 function echo(more: Partial<Tool> = {}): Tool & { ran: Record<string, unknown>[] } {

@@ -5,61 +5,33 @@ import type {
   CallOptions,
   FinishPart,
   ToolCall as ModelToolCall,
-  Parts,
-  PromptMessage,
   ToolDefinition,
 } from '#models/language-model/language-model.ts'
 import { acceptArguments } from '#models/tools/accept-arguments.ts'
-import type { Cause, Tool } from '#models/tools/tool.ts'
+import type { Tool } from '#models/tools/tool.ts'
 import { CallWaits } from '#models/tools/tool-turn.ts'
 import { AppError } from '#platform/errors.ts'
-import type { Form } from '../form/form.ts'
 import { fitPrompt, promptCharacters } from './context-budget.ts'
+import type { HeldCall } from './egress.ts'
+import { judgeEgress, noteOrigin } from './egress.ts'
 import { performCall } from './perform-call.ts'
 import { resultPart } from './prompt.ts'
-import { approvalNeeded, changed, mayHaveRun, notCalledYet, unreadableArguments } from './refusals.ts'
+import {
+  approvalNeeded,
+  browseHostsHelp,
+  changed,
+  mayHaveRun,
+  notCalledYet,
+  secretHeld,
+  unreadableArguments,
+} from './refusals.ts'
 import { createRepeatGuard } from './repeat-guard.ts'
 import { resultEvent, TurnWaits } from './result-event.ts'
 import { keptAfter, resultSize, truncateResult } from './truncate-result.ts'
-import type { ToolCall, ToolResult, TurnEvent, TurnOutcome, WaitingCall } from './turn.ts'
+import type { ToolCall, ToolResult, TurnOutcome, WaitingCall } from './turn.ts'
+import type { TurnInput } from './turn-input.ts'
 import type { TurnState } from './turn-state.ts'
 import { addUsage, copyState, freshState } from './turn-state.ts'
-
-export interface TurnInput {
-  /** Streams one answer of the model; rejects with AppError when the service fails. */
-  stream(options: CallOptions): Parts<AnswerPart>
-  /** Tokens that the model can take in. */
-  contextWindow: number
-  temperature: number
-  /** Options of each call of the model, over the turn's own. */
-  call?: Pick<CallOptions, 'maxOutputTokens' | 'stopSequences' | 'temperature'>
-  /** The form that the answer must have. */
-  form?: Form | undefined
-  /** While tools are offered; `auto` unless given. */
-  toolChoice?: CallOptions['toolChoice']
-  tools: readonly Tool[]
-  messages: readonly PromptMessage[]
-  /** How many messages at the beginning always stay, besides system messages. */
-  pinned?: number
-  /** Whether the messages hold text that outsiders wrote: passages, or tool results. */
-  isTainted: boolean
-  /** For the model, of a call that needs approval where no person can give it; it then does not wait. */
-  approvalRefusal?: string
-  emit(event: TurnEvent): void
-  signal: AbortSignal
-  /** How often the model is called with tools; if none of its answers ends the turn, it is called once more without them. */
-  maxIterations: number
-  /** @param known the id that a service gave, or the one that takes its place in the prompt. */
-  newToolCallId(known?: string): string
-  /** Has the turn wait for decisions on calls: it ends there, and goes on from this state once that has a decision. */
-  park?: ((state: TurnState) => void) | undefined
-  /** Passed to the tools that are called. */
-  cause?: Cause
-  /** Where it goes on, with the same messages; it begins without. */
-  from?: TurnState | undefined
-  /** Stores the state, which changes as soon as it returns; the turn goes on once it is stored, and fails if it can't be. */
-  record?: ((state: TurnState) => Promise<void>) | undefined
-}
 
 /**
  * Runs one turn: calls the model, runs the tools that it calls, and repeats both until it answers. Knows no transport and no
@@ -106,7 +78,7 @@ class Turn {
 
   constructor(input: TurnInput) {
     this.#input = input
-    this.#state = input.from ? copyState(input.from) : freshState(input.isTainted)
+    this.#state = input.from ? copyState(input.from) : freshState(input)
     this.#guard = createRepeatGuard(this.#state.guard)
     this.#callersTools = input.tools.filter(({ isCallers }) => isCallers)
   }
@@ -295,6 +267,7 @@ class Turn {
   async #finishCall({ toolCallId }: ModelToolCall, result: ToolResult): Promise<void> {
     const state = this.#state
     state.hasBegun = false
+    noteOrigin(this.#input, state, result)
     state.toolResults.push(result)
     state.resultCharacters += resultSize(result)
     this.#input.emit(resultEvent(result))
@@ -337,12 +310,29 @@ class Turn {
     return false
   }
 
+  /** Undefined for a call that is made now. */
+  async #mustWait(tool: Tool, given: Record<string, unknown>, accepted: Record<string, unknown>) {
+    if (this.#state.decision !== undefined) return undefined
+    const held = await judgeEgress(this.#input, this.#state, tool, accepted)
+    return held || this.#needsApproval(tool) ? this.#hold(tool, given, held) : undefined
+  }
+
   /** The call is not made now. */
-  #hold({ requiresApproval, approvers = 'admins' }: Tool, toolVersion: string): Held {
-    const { approvalRefusal } = this.#input
-    if (approvalRefusal !== undefined) return { error: approvalRefusal }
-    this.#park({ toolVersion, approvers, rule: requiresApproval === 'always' ? 'always' : 'tainted' })
-    return { error: approvalNeeded, approval: 'required', toolVersion }
+  #hold(
+    { requiresApproval, approvers = 'admins', version }: Tool,
+    given: Record<string, unknown>,
+    held?: HeldCall,
+  ): Held {
+    const toolVersion = version?.() ?? ''
+    const { approvalRefusal, egressRefusal } = this.#input
+    const refusal = held ? egressRefusal : approvalRefusal
+    if (refusal !== undefined) return { error: held ? `${refusal} ${held.why} ${browseHostsHelp}` : refusal }
+    const rule = requiresApproval === 'always' ? 'always' : 'tainted'
+    this.#park({ toolVersion, approvers, rule, ...held })
+    const isShownWhole = this.#state.toolCalls.at(-1)?.arguments === given
+    if (!isShownWhole) return { error: secretHeld }
+    const error = held ? `${approvalNeeded} ${held.why}` : approvalNeeded
+    return { error, approval: 'required', toolVersion }
   }
 
   /** Returns if the turn can't wait. */
@@ -383,7 +373,8 @@ class Turn {
     if (accepted.problem !== undefined) return { error: accepted.problem }
     const { signal, cause } = this.#input
     const version = tool.version?.() ?? ''
-    if (decision === undefined && this.#needsApproval(tool)) return this.#hold(tool, version)
+    const held = await this.#mustWait(tool, given, accepted.input)
+    if (held !== undefined) return held
     if (decision && decision.toolVersion !== version) return { error: changed(name) }
     this.#state.isTainted = true
     const mayHaveBegun = decision ? await this.#hadBegun(decision) : isInterrupted

@@ -45,6 +45,10 @@ export interface TurnState {
   streamed: number
   resultCharacters: number
   isTainted: boolean
+  /** Ids of the agent's sources whose text has tainted the turn. */
+  sources: string[]
+  /** Whether the turn has read other data of the agent. */
+  hasOwnData?: boolean
   isCutOff: boolean
   isFiltered: boolean
   toolsEnded: boolean
@@ -52,21 +56,28 @@ export interface TurnState {
   toolsRefused: string[]
 }
 
+interface FreshTurn {
+  isTainted: boolean
+  sources?: readonly string[]
+}
+
 /** For a turn that goes on: what it changes of a state is its own. */
 export function copyState(state: TurnState): TurnState {
-  const { added, calls, results, decision, toolCalls, toolResults, guard } = state
+  const { added, calls, results, decision, toolCalls, toolResults, guard, sources = [] } = state
   return {
     ...{ ...state, added: [...added], calls: [...calls], results: [...results] },
     ...{ toolCalls: [...toolCalls], toolResults: [...toolResults], decision: decision && { ...decision } },
     guard: { ...guard, made: [...guard.made] },
+    sources: [...sources],
   }
 }
 
-export function freshState(isTainted: boolean): TurnState {
+export function freshState({ isTainted, sources = [] }: FreshTurn): TurnState {
   return {
     ...{ iteration: 1, added: [], calls: [], results: [], hasBegun: false },
     ...{ toolCalls: [], toolResults: [], guard: freshGuard(), content: '', reasoning: '' },
     ...{ deltas: 0, streamed: 0, resultCharacters: 0 },
+    sources: [...sources],
     ...{ isTainted, isCutOff: false, isFiltered: false, toolsEnded: false },
     ...{ toolsUnsupported: false, toolsRefused: [] },
   }

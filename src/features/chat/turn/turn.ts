@@ -36,6 +36,9 @@ export interface WaitingCall extends ToolCall {
   /** By which it waits. */
   rule: 'always' | 'tainted' | 'browser'
   approvers: 'admins' | 'chat'
+  /** What the call would send, and where; absent if it waits by the rule alone. */
+  why?: string
+  sends_to?: string
   /** Of the last rule. */
   inBrowser?: PersonWait
 }

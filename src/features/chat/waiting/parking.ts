@@ -73,9 +73,10 @@ export function createParking({ clock }: { clock: Clock }) {
     const since = timestamp(clock)
     const until = new Date(clock.now() + timeout * 1000).toISOString()
     const { id: approval_id, name: tool, toolVersion: tool_version, rule, approvers, inBrowser } = call
-    const { arguments: given } = call
-    const why = inBrowser?.reason ?? reasonOf[rule]
-    const shown = { approval_id, tool, arguments: given, rule, why, approvers, until }
+    const { arguments: given, sends_to } = call
+    const sent = sends_to === undefined ? {} : { sends_to }
+    const why = inBrowser?.reason ?? call.why ?? reasonOf[rule]
+    const shown = { approval_id, tool, arguments: given, rule, why, ...sent, approvers, until }
     const session = inBrowser && { session_id: inBrowser.session_id }
     const read = lastRead(state)
     const waiting: Waiting = { ...shown, ...session, read, tool_version, since, resume }

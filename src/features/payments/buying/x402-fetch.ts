@@ -37,6 +37,10 @@ export function x402Fetch(dependencies: Dependencies): Tool {
       'Requests an address, and if that asks for a payment by x402, pays it within the limits of the agent, once. Returns ' +
       'the status, the body and what was paid.',
     isBuiltIn: true,
+    egress: ({ url, method = 'GET', body }) => ({
+      to: String(url),
+      carries: method === 'GET' && body === undefined ? 'nothing' : 'text',
+    }),
     ...input,
     ...(approval === 'never' ? {} : { requiresApproval: approval === 'always' ? ('always' as const) : true }),
     execute: (given, signal, cause) => buy(dependencies, given, signal, cause),

@@ -38,6 +38,9 @@ export function createWorkflowTools(executions: ExecutionsService) {
         description,
         ...fromForeignSchema(schema),
         requiresApproval,
+        egress: () => ({ to: `the workflow ${name}`, carries: 'arguments' }),
+        // Its nodes may search, and query the database.
+        origin: 'own',
         version: () => `${id}@${version}`,
         execute: (input, signal) => call(agent, id, input, signal),
       },

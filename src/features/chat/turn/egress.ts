@@ -1,0 +1,130 @@
+import type { PromptMessage } from '#models/language-model/language-model.ts'
+import type { Egress, Tool } from '#models/tools/tool.ts'
+import type { ToolResult } from './turn.ts'
+import type { TurnInput } from './turn-input.ts'
+import type { TurnState } from './turn-state.ts'
+import { isWord, isWritten } from './written-address.ts'
+
+/** What a turn knows when it judges a call. */
+export interface Shown {
+  /** All that the model has read and said, in order. */
+  messages: readonly PromptMessage[]
+  tools: readonly Tool[]
+  /** The setting `browse_hosts`. */
+  hosts: readonly string[]
+  /** Whether data of the agent was read in the turn, beside the sources whose text has tainted it. */
+  hasOwnData: boolean
+}
+
+/** Why a call waits for approval, as a sentence, and where it would send something. */
+export interface HeldCall {
+  why: string
+  sends_to: string
+}
+
+/** Characters of what a call sends that are shown. */
+const maxShown = 1000
+
+/** Whether the model had read text of outsiders when it made the calls of the iteration. */
+const hasRead = ({ isTainted }: Pick<TurnInput, 'isTainted'>, { added }: Pick<TurnState, 'added'>) =>
+  isTainted || added.some(({ role }) => role === 'tool')
+
+/** Remembers which data of the agent was read. The sources of the first search are what taints the turn. */
+export function noteOrigin(input: TurnInput, state: TurnState, { name, result }: ToolResult): void {
+  const origin = input.tools.find(tool => tool.name === name)?.origin
+  if (result === undefined || origin === undefined || origin === 'computed') return
+  const sources = origin === 'own' ? undefined : origin(result)
+  if (sources && !hasRead(input, state)) state.sources.push(...sources)
+  else if (!sources?.every(id => state.sources.includes(id))) state.hasOwnData = true
+}
+
+/** Judges a call by what it sends. Nothing is read for tools that send nothing, and before the model has read anything. */
+export async function judgeEgress(
+  input: TurnInput,
+  state: TurnState,
+  tool: Tool,
+  given: Record<string, unknown>,
+): Promise<HeldCall | undefined> {
+  const egress = hasRead(input, state) ? await tool.egress?.(given) : undefined
+  if (egress === undefined) return undefined
+  const { messages, tools, browseHosts: hosts = [] } = input
+  const { added, hasOwnData = false } = state
+  return heldBack(egress, given, { messages: [...messages, ...added], tools, hosts, hasOwnData })
+}
+
+/** Why a call of a turn that has read text of outsiders may not be made without approval; undefined if it may. */
+export function heldBack(
+  { to, carries, pieces = [] }: Egress,
+  input: Record<string, unknown>,
+  shown: Shown,
+): HeldCall | undefined {
+  const sends_to = to.slice(0, maxShown)
+  if (isListed(to, shown.hosts)) return undefined
+  const isFree = (text: string) => isListed(text, shown.hosts) || isKnown(text, shown)
+  const composed = [...pieces, ...addressesIn(input)].find(text => !isFree(text))
+  if (composed !== undefined) {
+    const sent = composed === to ? '' : `“${composed.slice(0, maxShown)}” to `
+    return { why: `It would send ${sent}${sends_to}: no text that the model was given says so.`, sends_to }
+  }
+  if (carries === 'text') return { why: `It would send text of the model to ${sends_to}.`, sends_to }
+  if (carries === 'nothing' || !shown.hasOwnData) return undefined
+  return { why: `It would send arguments to ${sends_to}, and the turn has read data of the agent.`, sends_to }
+}
+
+/** Whether the text is the address of a host in the list. */
+function isListed(text: string, hosts: readonly string[]): boolean {
+  const address = hosts.length === 0 ? undefined : addressOf(text)
+  return address !== undefined && hosts.some(host => isHost(address, host))
+}
+
+function isHost({ host, hostname }: URL, listed: string): boolean {
+  const { host: named, hostname: name = '' } = URL.parse(`http://${listed.replace(/^\*\./, '')}`) ?? {}
+  const [own, wanted] = named === name ? [hostname, name] : [host, named ?? '']
+  return listed.startsWith('*.') ? own.endsWith(`.${wanted}`) : own === wanted
+}
+
+/** All addresses that are a value of the input. */
+function addressesIn(input: unknown): string[] {
+  if (typeof input === 'string') return addressOf(input) ? [input] : []
+  return typeof input === 'object' && input !== null ? Object.values(input).flatMap(addressesIn) : []
+}
+
+function addressOf(text: string): URL | undefined {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) ? url : undefined
+}
+
+/** Whether a text that the model was given contains it. A result does not count that may only repeat what the model has written. */
+function isKnown(text: string, { messages, tools }: Shown): boolean {
+  const address = addressOf(text)
+  const isIn = (read: string) => (address ? isWritten(address, read) : isWord(text, read))
+  let isComposed = false
+  for (const message of messages) {
+    if (message.role === 'assistant') isComposed ||= argumentsIn(message).some(isIn)
+    else if (message.role !== 'tool') {
+      if (textsIn(message).some(isIn)) return true
+    } else if (!isComposed && resultsIn(message, tools).some(isIn)) return true
+  }
+  return false
+}
+
+const textsIn = ({ content }: Extract<PromptMessage, { role: 'system' | 'user' }>) =>
+  typeof content === 'string' ? [content] : content.flatMap(part => ('text' in part ? part.text : []))
+
+/** Whole addresses were judged themselves. */
+const argumentsIn = ({ content }: Extract<PromptMessage, { role: 'assistant' }>) =>
+  content.flatMap(part =>
+    part.type === 'tool-call'
+      ? (JSON.stringify(part.input, (_, value) =>
+          typeof value === 'string' && addressOf(value) ? undefined : value,
+        ) ?? '')
+      : [],
+  )
+
+/** Errors repeat arguments, and results of some tools are made of them, or of data that the model has chosen. */
+const resultsIn = ({ content }: Extract<PromptMessage, { role: 'tool' }>, tools: readonly Tool[]) =>
+  content.flatMap(part => {
+    if (part.type !== 'tool-result' || part.output.type !== 'text') return []
+    const tool = tools.find(({ name }) => name === part.toolName)
+    return tool === undefined || typeof tool.origin === 'string' ? [] : part.output.value
+  })

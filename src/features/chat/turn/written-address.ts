@@ -1,0 +1,65 @@
+import { domainToUnicode } from 'node:url'
+
+/** A longer address counts as written nowhere. */
+const maxLength = 4000
+/** Mentions of a host that are compared in one text: a page may repeat it endlessly. */
+const maxMentions = 1000
+
+const schemes = { 'http:': '80', 'https:': '443' } as const
+
+/** Whether the text contains the address as a whole: neither as the beginning of a longer one nor as a part of it. */
+export function isWritten(address: URL, text: string): boolean {
+  const { protocol, hostname, port, username, password, href, origin } = address
+  if (href.length > maxLength || username !== '' || password !== '') return false
+  const usual = schemes[protocol as keyof typeof schemes]
+  const wanted = canonical(href.slice(origin.length))
+  const hosts = new Set([hostname, domainToUnicode(hostname)].filter(Boolean).map(escaped))
+  const mentions = new RegExp(
+    `(https?://|(?<![\\p{L}\\p{N}_.@/%-]))(?:${[...hosts].join('|')})(?::(\\d+))?`,
+    'giu',
+  )
+  let left = maxMentions
+  for (const { 0: mention, 1: scheme = '', 2: given, index } of text.matchAll(mentions)) {
+    left -= 1
+    if (left < 0) return false
+    const isSame = scheme === '' || scheme.toLowerCase() === `${protocol}//`
+    const isSamePort = (given ?? usual) === (port || usual)
+    const start = index + mention.length
+    // Percent-encoding makes an address up to three times, an entity up to five times as long.
+    if (isSame && isSamePort && begins(text.slice(start, start + 5 * href.length + 64), wanted)) return true
+  }
+  return false
+}
+
+/** Whether the text contains the value as a word of its own. */
+export function isWord(value: string, text: string): boolean {
+  if (value === '' || value.length > maxLength) return false
+  return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped(value)}(?![\\p{L}\\p{N}_])`, 'iu').test(text)
+}
+
+const escaped = (text: string) => text.replace(/[^\p{L}\p{N}_]/gu, '\\$&')
+
+/** What ends an address: a character that none contains, one that closes a bracket or a column, or punctuation before these. */
+const end = /^(?:[.:!?*_~]*(?:$|[\s"'<>`\\])|[)\]}|,;])/
+
+/** Whether the path, the query and the fragment stand behind a host, and no more; a fragment may follow an address without one. */
+function begins(text: string, wanted: string): boolean {
+  const token = /^[^\s"'<>`\\“”‘’„«»…。，、）】》]*/u.exec(text)?.[0] ?? ''
+  if (!/^[/?#]/.test(token)) return wanted === '/' && end.test(token)
+  const written = canonical(token.startsWith('/') ? token : `/${token}`)
+  if (!written.startsWith(wanted)) return false
+  const rest = written.slice(wanted.length)
+  return end.test(rest) || (rest.startsWith('#') && !wanted.includes('#'))
+}
+
+/** One spelling of all those that differ by percent-encoding, or by the entities of HTML. */
+function canonical(text: string): string {
+  return text.replace(/&amp;/gi, '&').replace(/%[\da-f]{2}|[^\x21-\x7e]/giu, piece => {
+    if (!piece.startsWith('%')) return encode(piece)
+    const character = String.fromCharCode(Number.parseInt(piece.slice(1), 16))
+    return /[\w.~{}|^-]/.test(character) ? character : piece.toUpperCase()
+  })
+}
+
+/** Half a character has no encoding. */
+const encode = (character: string) => (character.isWellFormed() ? encodeURIComponent(character) : character)
