@@ -217,15 +217,23 @@ function conversationOf({ userMessage, sent }: QuestionContext): string | undefi
   return sent === undefined && userMessage.id !== undefined ? userMessage.conversationId : undefined
 }
 
-/** For a question that is in no conversation: no person can approve what its calls send. */
-function withoutApproval(
+/** By what calls are judged. In no conversation, no person can approve what they send. */
+function judgedBy(
   context: QuestionContext,
-): Pick<TurnInput, 'call' | 'toolChoice' | 'approvalRefusal' | 'egressRefusal'> {
-  if (conversationOf(context) !== undefined) return {}
-  const egressRefusal = nobodyApproves
-  if (context.sent === undefined) return { egressRefusal }
-  const { call, toolChoice } = context.sent
-  return { call, toolChoice, egressRefusal, approvalRefusal: nobodyApproves }
+  { history, passages, documents }: JudgedParts,
+  { isOutsider, settings }: { isOutsider: boolean; settings: StoredSettings },
+) {
+  const isShown = passages.length + documents.length > 0
+  return {
+    isTainted: isOutsider || isShown || isTaintedBy(context, history),
+    sources: passages.map(({ cited }) => cited.source_id),
+    browseHosts: settings.browse_hosts,
+    ...(conversationOf(context) === undefined && { egressRefusal: nobodyApproves }),
+  }
+}
+
+interface JudgedParts extends Pick<PromptParts, 'history' | 'documents'> {
+  passages: readonly FoundPassage[]
 }
 
 /** The documents of the conversation; a model gets them whole up to a quarter of its window, at four characters per token. */
@@ -315,8 +323,8 @@ export function createTurnPlanner(needs: Dependencies) {
         const turn: ToolTurn = {
           ...{ conversationId: conversationOf(context), isOutsider: options.isOutsider },
           ...{ report: reportTo(pages, cited, emit), searchFiles: documents.search },
-          builtInRules: settings.builtin_tools ?? {},
           waitSeconds: recording?.parks ? waitSecondsOf(settings) : undefined,
+          builtInRules: settings.builtin_tools ?? {},
         }
         const [history, passages, offered] = await orAborted(
           Promise.all([
@@ -331,7 +339,6 @@ export function createTurnPlanner(needs: Dependencies) {
           characters: (promptCharacters(contextWindow) - sizeOf(documents.messages)) / 2,
           topic: [question.content, ...history.map(({ content }) => content).reverse()],
         })
-        const isShown = passages.length + documents.messages.length > 0
         const parts = { ...own, passages, history, form, documents: documents.messages }
         const seen = () => ({ pages: pages.all(), cited: cited.all(), spent: meter.spent() })
         const states = recordedBy(recording, turn => ({ turn, found: passages, ...seen() }))
@@ -342,10 +349,8 @@ export function createTurnPlanner(needs: Dependencies) {
           ...{ tools, form },
           messages: await promptOf(context, parts, contextWindow),
           pinned: 1 + documents.messages.length,
-          ...withoutApproval(context),
-          browseHosts: settings.browse_hosts,
-          sources: passages.map(passage => passage.cited.source_id),
-          isTainted: options.isOutsider || isShown || isTaintedBy(context, history),
+          ...judgedBy(context, parts, { isOutsider: options.isOutsider, settings }),
+          ...(sent && { call: sent.call, toolChoice: sent.toolChoice, approvalRefusal: nobodyApproves }),
           emit,
           signal,
           maxIterations: needs.maxIterations,
