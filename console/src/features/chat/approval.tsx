@@ -81,6 +81,11 @@ export function ApprovalButtons({ call, waits, isReady }: ApprovalProps) {
       <p>
         <b>{t.approvalTitle(call.name)}</b> {t.why[waits?.rule === 'always' ? 'always' : 'tainted']}
       </p>
+      {waits?.sends_to !== undefined && (
+        <p>
+          {t.sendsTo} <code>{waits.sends_to}</code>
+        </p>
+      )}
       <CodeBlock label={`${t.arguments}: ${call.name}`} text={JSON.stringify(call.arguments, undefined, 2)} />
       {waits && (
         <p className="hint">

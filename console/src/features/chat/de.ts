@@ -106,6 +106,7 @@ export default {
     tainted:
       'Er hat fremde Texte gelesen, die ihn dazu gebracht haben können. Der Aufruf geschieht einmal, so wie er hier steht.',
   },
+  sendsTo: 'Er sendet etwas, das er danach nicht ungefragt senden darf, an:',
   endsWithout: 'Ohne Entscheidung endet die Antwort',
   waits: tool => `Der Agent wartet auf eine Entscheidung: Darf er ${tool} aufrufen?`,
   held: tool =>

@@ -103,6 +103,7 @@ export const en = {
     tainted:
       'It has read texts of others, which may have led it to this call. The call is made once, as it stands here.',
   },
+  sendsTo: 'It sends something that it may not send unasked after that, to:',
   endsWithout: 'Without a decision the answer ends',
   waits: (tool: string) => `The agent waits for a decision: may it call ${tool}?`,
   held: (tool: string) =>

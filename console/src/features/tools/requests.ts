@@ -2,11 +2,13 @@ import type { Static } from 'typebox'
 import type { Query } from '#console/api/request.ts'
 import { get, path, post, put, remove } from '#console/api/request.ts'
 import type { Agent } from '#console/shell/agent.tsx'
+import type { settingsAnswerSchema } from '#features/agents/settings.schema.ts'
 import type { McpTool } from '#features/mcp/mcp.schema.ts'
 import type { CredentialValues, ToolCredential } from '#features/tools/credentials.schema.ts'
 import type { ImportAnswer, ImportBody } from '#features/tools/import.schema.ts'
 import type {
   AgentTool,
+  ListedTool,
   NewTool,
   ToolChanges,
   ToolType,
@@ -14,6 +16,8 @@ import type {
 } from '#features/tools/tools.schema.ts'
 
 export type { AgentTool, ImportAnswer, ImportBody, NewTool, ToolChanges, ToolCredential, ToolType }
+export type BuiltInRules = NonNullable<Static<typeof settingsAnswerSchema>['settings']['builtin_tools']>
+export type { ListedTool }
 export type TestAnswer = Static<typeof testAnswerSchema>
 
 export const toolsPath = (agent: Agent) => `${agent.api}/tools`
@@ -22,6 +26,13 @@ const clusterPath = (agent: Agent, cluster: string) => `${toolsPath(agent)}/clus
 
 export const listTools = (agent: Agent, filters: Query = {}) =>
   get<{ data: AgentTool[] }>(toolsPath(agent), filters)
+/** Built-in tools stand first. */
+export const listBuiltIns = (agent: Agent) =>
+  get<{ data: ListedTool[] }>(toolsPath(agent), { builtin: true, limit: 1 })
+const settingsPath = (agent: Agent) => `${agent.api}/settings`
+export const getSettings = (agent: Agent) => get<Static<typeof settingsAnswerSchema>>(settingsPath(agent))
+export const changeBuiltIns = (agent: Agent) => (builtin_tools: BuiltInRules) =>
+  put(settingsPath(agent), { body: { builtin_tools } })
 export const getTool = (agent: Agent, id: string) => get<{ data: AgentTool }>(toolPath(agent, id))
 export const createTool = (agent: Agent) => (body: NewTool) =>
   post<{ data: AgentTool }>(toolsPath(agent), { body })

@@ -9,6 +9,7 @@ import { Empty } from '#console/ui/empty.tsx'
 import { Heading } from '#console/ui/heading.tsx'
 import { SearchField } from '#console/ui/search-field.tsx'
 import { Segments } from '#console/ui/tabs.tsx'
+import { BuiltIns } from './built-ins.tsx'
 import type { AgentTool, ToolType } from './requests.ts'
 import { listTools } from './requests.ts'
 import { text } from './text.ts'
@@ -78,6 +79,7 @@ export default function Tools() {
           )
         }
       />
+      <BuiltIns />
     </div>
   )
 }

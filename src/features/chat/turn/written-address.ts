@@ -37,7 +37,7 @@ export function isWord(value: string, text: string): boolean {
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped(value)}(?![\\p{L}\\p{N}_])`, 'iu').test(text)
 }
 
-const escaped = (text: string) => text.replace(/[^\p{L}\p{N}_]/gu, '\\$&')
+const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
 /** What ends an address: a character that none contains, one that closes a bracket or a column, or punctuation before these. */
 const end = /^(?:[.:!?*_~]*(?:$|[\s"'<>`\\])|[)\]}|,;])/

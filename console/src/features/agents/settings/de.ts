@@ -41,6 +41,8 @@ export default {
     browser_tools: 'Das Modell darf einen Browser benutzen',
     browser_profile: 'Browserprofil',
     sql_tool_writes: 'Das Modell darf Daten mit SQL ändern',
+    browse_hosts: 'Server, an die es senden darf',
+    builtin_tools: 'Eingebaute Werkzeuge',
     conversations_max: 'Gespräche, die bleiben',
     title_model: 'Modell, das Gespräche benennt',
     approval_timeout: 'Zeit für die Entscheidung über einen Aufruf',
@@ -65,6 +67,10 @@ export default {
     browser_profile:
       'Cookies und Anmeldungen, die sein Browser behält. Buchstaben, Ziffern, Punkte, Striche.',
     sql_tool_writes: 'Sonst liest es nur.',
+    browse_hosts:
+      'Je Zeile einer, etwa example.com oder *.example.com. Auch wenn es Texte anderer gelesen hat, öffnet es dort ohne Freigabe eigene Adressen und füllt Formulare aus.',
+    builtin_tools:
+      'JSON, etwa {"browse_url": {"enabled": false}}. Die Ansicht der Werkzeuge hat für jedes einen Schalter.',
     conversations_max: 'Kommt eins dazu, geht das älteste.',
     title_model: 'Etwa openai/gpt-5-nano. Leer: die erste Zeile der Frage ist der Name.',
     approval_timeout: 'Danach endet eine Antwort, die auf eine Person wartet, ohne sie. Höchstens 30 Tage.',

@@ -129,6 +129,8 @@ function groupsOf({ fields, hints, groups, choices, providers }: Words) {
         browser_tools: check('browser_tools'),
         browser_profile: text('browser_profile'),
         sql_tool_writes: check('sql_tool_writes'),
+        browse_hosts: { ...text('browse_hosts'), type: 'array', items: { type: 'string' } },
+        builtin_tools: { ...text('builtin_tools'), type: 'object' },
       },
     },
     {

@@ -40,6 +40,8 @@ export const en = {
     browser_tools: 'The model may use a browser',
     browser_profile: 'Browser profile',
     sql_tool_writes: 'The model may change data by SQL',
+    browse_hosts: 'Hosts that it may send to',
+    builtin_tools: 'Built-in tools',
     conversations_max: 'Conversations to keep',
     title_model: 'Model that names conversations',
     approval_timeout: 'Time to decide on a call',
@@ -63,6 +65,10 @@ export const en = {
     embedding_provider: 'How documents are found by meaning. A change reads all of them again.',
     browser_profile: 'Cookies and sign-ins that its browser keeps. Letters, digits, dots and hyphens.',
     sql_tool_writes: 'Without this it only reads.',
+    browse_hosts:
+      'One per line, such as example.com or *.example.com. Also after it has read texts of others, it opens addresses of its own and fills in forms there without approval.',
+    builtin_tools:
+      'JSON, such as {"browse_url": {"enabled": false}}. The view of the tools has a switch for each.',
     conversations_max: 'The oldest goes when there is one more.',
     title_model: 'Such as openai/gpt-5-nano. Empty: the first line of the question is the name.',
     approval_timeout: 'Then an answer that waits for a person ends without one. At most 30 days.',
