@@ -83,7 +83,7 @@ describe('the browser of a conversation', () => {
   })
 
   it('fills in a form within a frame by references alone, and tells nobody its secrets', async () => {
-    const path = await stage.makeChat({ browser_tools: true })
+    const path = await stage.makeChat({ browser_tools: true, browse_hosts: ['127.0.0.1'] })
     let form = ''
     const message = await converse(path, [
       () => ['browser_navigate', { url: `${site.url}/` }],
@@ -155,7 +155,7 @@ describe('the browser of a conversation', () => {
   })
 
   it('has no logins of the agent where its caller may only chat', async () => {
-    const settings = { browser_tools: true, browser_profile: 'shop' }
+    const settings = { browser_tools: true, browser_profile: 'shop', browse_hosts: ['127.0.0.1'] }
     const profilesAfterVisit = async (on: ChatStage, path: string) => {
       await converse(path, [() => ['browser_navigate', { url: `${site.url}/` }], () => 'Open.'], {}, on)
       const sessions = path.replace(/chat$/, 'browser')

@@ -27,15 +27,15 @@ const ruleSchema = Type.Object(
   { additionalProperties: false },
 )
 
+export type BuiltInRules = Partial<Record<string, Static<typeof ruleSchema>>>
+
 /** How an agent uses the tools of the service, by their names. */
-export const builtInRulesSchema = Type.Object(
-  Object.fromEntries(builtInTools.map(name => [name, Type.Optional(ruleSchema)])),
-  {
+export const builtInRulesSchema = Type.Unsafe<BuiltInRules>(
+  Type.Object(Object.fromEntries(builtInTools.map(name => [name, Type.Optional(ruleSchema)])), {
     additionalProperties: false,
     description: 'Switches built-in tools off, or lets them wait for approval.',
-  },
+  }),
 )
-export type BuiltInRules = Static<typeof builtInRulesSchema>
 
 /** Whether the agent uses the tool, and the stricter of the tool's own rule and the agent's. */
 export function ruleOf({ name, isBuiltIn, requiresApproval = false }: Tool, rules: BuiltInRules = {}) {

@@ -20,7 +20,7 @@ export function BuiltIns() {
   const isEditable = agent.may('change') && answer !== undefined
   const rows = data?.data.filter(({ type }) => type === 'builtin')
 
-  function change(name: string, rule: BuiltInRules[string]) {
+  function change(name: string, rule: NonNullable<BuiltInRules[string]>) {
     const rules = answer?.settings.builtin_tools ?? {}
     mutate({ ...rules, [name]: { ...rules[name], ...rule } }, { onError: toastError })
   }

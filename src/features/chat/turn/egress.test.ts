@@ -59,7 +59,9 @@ async function toolsWith(texts: Texts) {
     of(executeSql({ sql: never, mayWrite: async () => false }), () => ({ rows: [[texts.rows ?? secret]] })),
     {
       ...searchKnowledge({ lookUp: never, documents: never }),
-      execute: async ({ query }: Record<string, unknown>) => ({ results: [passage(String(query))] }),
+      execute: async ({ query }: Record<string, unknown>) => ({
+        results: query === 'nothing' ? [] : [passage(String(query))],
+      }),
     },
     ...browser.map(tool => of(tool, () => texts.browser ?? 'Page: "A page" at https://page.example/')),
     stored('read_page', 'http', { url: 'https://shop.example/{page}', method: 'GET' }),
@@ -284,6 +286,12 @@ const honest: Record<string, Scene> = {
     calls: [open('https://page.example/'), open('https://page.example/1')]
       .slice(0, 1)
       .concat([['browser_navigate', { url: 'https://page.example/' }]]),
+  },
+  'opens a page of its own choice once a search has found nothing': {
+    calls: [
+      ['search_knowledge', { query: 'nothing' }],
+      ['browse_url', { url: 'https://weather.example/Kiel' }],
+    ],
   },
   'calls the API of the shop with the order number': {
     ...asked('Where is order 4711?'),

@@ -1,6 +1,5 @@
 import type { PromptMessage } from '#models/language-model/language-model.ts'
 import type { Egress, Tool } from '#models/tools/tool.ts'
-import type { ToolResult } from './turn.ts'
 import type { TurnInput } from './turn-input.ts'
 import type { TurnState } from './turn-state.ts'
 import { isWord, isWritten } from './written-address.ts'
@@ -26,16 +25,17 @@ export interface HeldCall {
 const maxShown = 1000
 
 /** Whether the model had read text of outsiders when it made the calls of the iteration. */
-const hasRead = ({ isTainted }: Pick<TurnInput, 'isTainted'>, { added }: Pick<TurnState, 'added'>) =>
-  isTainted || added.some(({ role }) => role === 'tool')
+const hasRead = ({ isTainted }: TurnInput, { readAt = Number.POSITIVE_INFINITY, iteration }: TurnState) =>
+  isTainted || readAt < iteration
 
-/** Remembers which data of the agent was read. The sources of the first search are what taints the turn. */
-export function noteOrigin(input: TurnInput, state: TurnState, { name, result }: ToolResult): void {
-  const origin = input.tools.find(tool => tool.name === name)?.origin
-  if (result === undefined || origin === undefined || origin === 'computed') return
-  const sources = origin === 'own' ? undefined : origin(result)
+/** Remembers what a call has read. The sources of the first search are what taints the turn. */
+export function noteOrigin(input: TurnInput, state: TurnState, { origin }: Tool, result: unknown): void {
+  const sources = typeof origin === 'function' ? origin(result) : undefined
+  if (origin === 'computed' || sources?.length === 0) return
   if (sources && !hasRead(input, state)) state.sources.push(...sources)
-  else if (!sources?.every(id => state.sources.includes(id))) state.hasOwnData = true
+  else if (result !== undefined && origin && !sources?.every(id => state.sources.includes(id)))
+    state.hasOwnData = true
+  state.readAt ??= state.iteration
 }
 
 /** Judges a call by what it sends. Nothing is read for tools that send nothing, and before the model has read anything. */

@@ -267,7 +267,6 @@ class Turn {
   async #finishCall({ toolCallId }: ModelToolCall, result: ToolResult): Promise<void> {
     const state = this.#state
     state.hasBegun = false
-    noteOrigin(this.#input, state, result)
     state.toolResults.push(result)
     state.resultCharacters += resultSize(result)
     this.#input.emit(resultEvent(result))
@@ -379,11 +378,14 @@ class Turn {
     this.#state.isTainted = true
     const mayHaveBegun = decision ? await this.#hadBegun(decision) : isInterrupted
     if (mayHaveBegun && !(await tool.readsOnly?.())) return { error: mayHaveRun }
-    return await performCall(tool, accepted, signal, this.#kept(), cause).catch(error => {
+    const outcome = await performCall(tool, accepted, signal, this.#kept(), cause).catch(error => {
+      noteOrigin(this.#input, this.#state, tool, undefined)
       if (error instanceof CallWaits)
         this.#park({ toolVersion: version, rule: 'browser', approvers: 'admins', inBrowser: error.wait })
       throw error
     })
+    noteOrigin(this.#input, this.#state, tool, 'result' in outcome ? outcome.result : undefined)
+    return outcome
   }
 }
 

@@ -45,6 +45,8 @@ export interface TurnState {
   streamed: number
   resultCharacters: number
   isTainted: boolean
+  /** The iteration that first read text of outsiders. */
+  readAt?: number
   /** Ids of the agent's sources whose text has tainted the turn. */
   sources: string[]
   /** Whether the turn has read other data of the agent. */
