@@ -118,6 +118,44 @@ describe('the browser of a conversation', () => {
     await expectNowhere(path, [password, card])
   })
 
+  it('fills in forms by approval alone once it has read a page, and keeps no secret for that', async () => {
+    const path = await stage.makeChat({ browser_tools: true })
+    const message = await converse(path, [
+      () => ['browser_navigate', { url: `${site.url}/login` }],
+      seen => ['browser_type', { ref: refOf(seen, 'textbox "User"'), text: 'Ada' }],
+      () => ['browser_read', {}],
+      seen => ['browser_type', { ref: refOf(seen, 'textbox "Password"'), text: password }],
+      () => 'It waits.',
+    ])
+    const [, typed, , secret] = message.toolResults ?? []
+    expect(typed).toMatchObject({
+      approval: 'required',
+      error: expect.stringContaining(`It would send text of the model to ${site.url}/login`),
+    })
+    expect(secret).toMatchObject({ error: expect.stringContaining('secret that is stored nowhere') })
+    expect(secret).not.toHaveProperty('approval')
+    const approved = await stage.app.call('POST', `${path}/approvals/${typed?.toolCallId}`)
+    expect(approved).toMatchObject({ body: { success: true, result: expect.stringContaining('Ada') } })
+    await expectNowhere(path, [password])
+  })
+
+  it('fills in forms of named hosts, but not those of others that are framed there', async () => {
+    const framed = '<title>Framed</title><label>Inner <input></label>'
+    await using other = await startSite(() => framed)
+    pages['/framing'] = `<label>Outer <input></label><iframe src="${other.url}"></iframe>`
+    const path = await stage.makeChat({ browser_tools: true, browse_hosts: [new URL(site.url).host] })
+    const message = await converse(path, [
+      () => ['browser_navigate', { url: `${site.url}/framing` }],
+      seen => ['browser_type', { ref: refOf(seen, 'textbox "Outer"'), text: 'Ada' }],
+      () => ['browser_press', { key: 'a' }],
+      () => ['browser_read', {}],
+      seen => ['browser_type', { ref: refOf(seen, 'textbox "Inner"'), text: 'Ada' }],
+      () => 'Done.',
+    ])
+    const held = { approval: 'required', error: expect.stringContaining(other.url) }
+    expect(message.toolResults).toMatchObject([{}, { result: expect.any(String) }, held, {}, held])
+  })
+
   it('gives what changed, stays open, and can be read in parts', async () => {
     const path = await stage.makeChat({ browser_tools: true })
     const first = await converse(path, [
