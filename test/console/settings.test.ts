@@ -102,6 +102,25 @@ describe('settings', () => {
     expect(settings).not.toHaveProperty('phone_country')
   })
 
+  it('what the model may do is set, hosts one per line', async () => {
+    const id = await makeAgent(app)
+    await change(id, { builtin_tools: { browse_url: { enabled: false } } })
+    const page = await browser.open(origin, { path: `/a/${id}/settings?tab=more`, expected: /400/ })
+    const section = page.getByRole('region', { name: 'What the model may do' })
+    await section.getByLabel('Hosts that it may send to').fill('example.com\nhttps://wrong')
+    await section.getByRole('button', { name: 'Save' }).click()
+    await section.getByText(/browse_hosts/).waitFor()
+    await section.getByLabel('Hosts that it may send to').fill('example.com\n*.example.org')
+    expect(await section.getByLabel('Built-in tools').inputValue()).toContain('"enabled": false')
+    await section.getByRole('button', { name: 'Save' }).click()
+    await saved(page)
+    const { settings } = await settingsOf(id)
+    expect(settings).toMatchObject({
+      browse_hosts: ['example.com', '*.example.org'],
+      builtin_tools: { browse_url: {} },
+    })
+  })
+
   it('a contact is found who is notified, and is notified no more', async () => {
     const id = await makeAgent(app)
     for (const name of ['Ann', 'Bo'])

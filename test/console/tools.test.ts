@@ -176,7 +176,7 @@ describe('tools', () => {
         requiresApproval: true,
       })
     const page = await browser.open(origin, { path: `${home}/tools` })
-    await expectAccessible(page, () => page.getByRole('table').waitFor())
+    await expectAccessible(page, () => page.getByRole('table', { name: 'Built-in tools' }).waitFor())
     await page.goto(`${origin}${home}/tools/${body.data.id}`)
     await expectAccessible(page, () => page.getByRole('button', { name: 'Call the tool' }).waitFor())
     await page.getByRole('tab', { name: 'Definition' }).click()
@@ -188,6 +188,18 @@ describe('tools', () => {
     await page.getByLabel('OpenAPI document, JSON or YAML').fill(JSON.stringify(shop()))
     await page.getByRole('button', { name: 'Read document' }).click()
     await expectAccessible(page, () => page.getByText('2 of 2 chosen').waitFor())
+  })
+
+  it('of the service are switched off, and marked', async () => {
+    const { home, api } = await newAgent()
+    const page = await browser.open(origin, { path: `${home}/tools`, language: 'de-DE' })
+    const own = page.getByRole('region', { name: 'Eingebaute Werkzeuge' })
+    await own.getByRole('switch', { name: 'browse_url einschalten' }).click()
+    await own.getByRole('switch', { name: 'browse_url einschalten', checked: false }).waitFor()
+    await own.getByLabel('Freigabe von execute_sql').selectOption('always')
+    const settings = () => app.call<{ settings: object }>('GET', `${api}/settings`)
+    const builtin_tools = { browse_url: { enabled: false }, execute_sql: { requires_approval: 'always' } }
+    await expect.poll(async () => (await settings()).body.settings).toMatchObject({ builtin_tools })
   })
 
   it('are searched, and found again after a reload', async () => {
