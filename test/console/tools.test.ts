@@ -324,8 +324,14 @@ it('viewers read everything and change nothing', async () => {
     expect(await page.getByRole('main').getByRole('link', { name: names }).count()).toBe(0)
     expect(await page.getByRole('switch').count()).toBe(0)
   }
-  await page.getByText('enabled', { exact: true }).waitFor()
+  for (const name of ['Tools', 'Built-in tools'])
+    await page
+      .getByRole('table', { name, exact: true })
+      .getByText('enabled', { exact: true })
+      .first()
+      .waitFor()
   await none()
+  expect(await page.getByRole('main').getByRole('combobox').count()).toBe(0)
   await page.getByRole('link', { name: 'one' }).click()
   await page.getByText('needs the role “admin”').waitFor()
   await page.getByRole('tab', { name: 'Definition' }).click()

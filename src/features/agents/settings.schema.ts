@@ -165,18 +165,10 @@ export const settingsChangesSchema = Type.Object(
       }),
     ),
     browse_hosts: nullable(
-      Type.Array(
-        Type.String({
-          maxLength: 260,
-          pattern: hostPattern,
-          description: 'A host, with or without a port, or all below one: `*.example.com`.',
-        }),
-        {
-          maxItems: 100,
-          description:
-            'Hosts that models may send addresses and text of their own to, also after reading texts of outsiders.',
-        },
-      ),
+      Type.Array(Type.String({ maxLength: 260, pattern: hostPattern, description: 'Or `*.example.com`.' }), {
+        maxItems: 100,
+        description: 'Hosts that models may send what they like to.',
+      }),
     ),
     builtin_tools: nullable(builtInRulesSchema),
     conversations_max: nullable(

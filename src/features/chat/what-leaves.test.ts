@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { builtInTools } from '#models/tools/built-in-tools.ts'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
@@ -240,8 +241,9 @@ describe('the tools of the service', () => {
     expect((await list(path, '&offset=1')).data).toEqual([])
     const { body } = await stage.app.call<Listed>('GET', `${agentOf(path)}/tools`)
     expect(body.data.map(({ name }) => name)).toEqual(['own'])
-    await set(path, { browser_tools: true })
-    expect((await list(path)).data.map(({ name }) => name)).toContain('browser_type')
+    await set(path, { browser_tools: true, x402_wallet_key: `0x${'1'.repeat(64)}`, x402_daily_limit: '1' })
+    const all = (await list(path, '&search=')).data.filter(({ type }) => type === 'builtin')
+    expect(new Set(all.map(({ name }) => name))).toEqual(new Set(builtInTools))
   })
 
   it('are not offered, and not called, where they are off', async () => {

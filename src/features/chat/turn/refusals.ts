@@ -24,8 +24,7 @@ export const approvalNeeded =
 
 /** A turn that ends keeps no secrets of its calls, so that they can't be made later. */
 export const secretHeld =
-  'This call needs the approval of a person, and its arguments hold a secret that is stored nowhere. It was not made. Say that ' +
-  'a person can approve it in a turn that waits, or enter the secret in the browser.'
+  'This call needs approval, and holds a secret that is stored nowhere. It was not made. A person has to enter the secret.'
 
 /** For the model, behind why a call is refused where nobody can approve it. */
 export const browseHostsHelp = 'An admin can allow the host of an address in the setting `browse_hosts`.'
