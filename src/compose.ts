@@ -84,6 +84,7 @@ async function createBase(infrastructure: Infrastructure, add: Add, { notices }:
   const agents = add(
     await createAgents(infrastructure, {
       access: access.access,
+      people: access.people,
       disabled: access.disabled,
       callerSignal: access.callerSignal,
       stillPermitted: access.stillPermitted,
@@ -206,9 +207,9 @@ async function createTalks(
   const signIn = add(
     await createSignIn(infrastructure, {
       access: access.access,
+      people: access.people,
       signInBy: access.signInBy,
       personSignsIn: access.personSignsIn,
-      sessionsEnded: access.sessionsEnded,
       channels: channels.channels,
     }),
   )

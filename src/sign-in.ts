@@ -1,6 +1,10 @@
-/** `npm run sign-in -- <e-mail>`: prints a link that signs the person in once, while the service runs or not. */
+/**
+ * `npm run sign-in -- <e-mail>` prints a link that signs the person in once, `--revoke <e-mail>` ends their sessions and personal
+ * keys: while the service runs or not.
+ */
 import { existsSync } from 'node:fs'
 import type { Configuration } from '#configuration/configuration.ts'
+import type { SignInLinks } from '#features/sign-in/links.ts'
 import { createFileLinks, createStoredLinks, makeLink } from '#features/sign-in/links.ts'
 import { openStorage } from '#infrastructure/open-storage.ts'
 import { systemClock } from '#platform/clock.ts'
@@ -16,8 +20,7 @@ function addressOf({ baseUrl, host, port }: Configuration): string {
   return `http://${name}:${port}`
 }
 
-async function signIn(configuration: Configuration, email: string): Promise<string> {
-  const address = addressOf(configuration)
+async function withLinks(configuration: Configuration, work: (links: SignInLinks) => Promise<string>) {
   const { database, dataDirectory } = configuration
   if (database === undefined) {
     // The service may be holding its data, and notices a file.
@@ -25,23 +28,39 @@ async function signIn(configuration: Configuration, email: string): Promise<stri
       throw new Error(
         `there is no data directory ${dataDirectory}. Start the service, or set DATA_DIR to its folder.`,
       )
-    return await makeLink(createFileLinks(dataDirectory, systemClock), systemClock, address, email)
+    return await work(createFileLinks(dataDirectory, systemClock))
   }
   const { engine } = await openStorage(configuration, createLog('error'))
   try {
     await using platform = await openPlatformDatabase(engine)
-    return await makeLink(createStoredLinks(platform, systemClock), systemClock, address, email)
+    return await work(createStoredLinks(platform, systemClock))
   } finally {
     await engine.close()
   }
 }
 
-const [email = '', ...others] = process.argv.slice(2)
-if (!emailAddress.test(email) || others.length > 0) {
-  process.stderr.write('Usage: npm run sign-in -- you@example.com\n')
+const isRevoking = process.argv[2] === '--revoke'
+const [given = '', ...others] = process.argv.slice(isRevoking ? 3 : 2)
+if (!emailAddress.test(given) || others.length > 0) {
+  process.stderr.write(
+    'Usage: npm run sign-in -- you@example.com\n       npm run sign-in -- --revoke you@example.com\n',
+  )
   process.exit(misused)
 }
-const link = await signIn(configurationOrExit(), inOneCase(email)).catch(error =>
-  exitBecause('There is no link', error),
+const email = inOneCase(given)
+const configuration = configurationOrExit()
+
+async function signIn(links: SignInLinks): Promise<string> {
+  const link = await makeLink(links, systemClock, addressOf(configuration), email)
+  return `${link}\nIt signs in ${email}, once, within 15 minutes.\n`
+}
+
+async function revoke(links: SignInLinks): Promise<string> {
+  await links.revoke(email)
+  return `The sessions and personal keys of ${email} end within five seconds, or when the service starts. The roles stay.\n`
+}
+
+const said = await withLinks(configuration, isRevoking ? revoke : signIn).catch(error =>
+  exitBecause(isRevoking ? 'Nothing was ended' : 'There is no link', error),
 )
-process.stdout.write(`${link}\nIt signs in ${inOneCase(email)}, once, within 15 minutes.\n`)
+process.stdout.write(said)

@@ -20,8 +20,15 @@ export const access = group({
       check: value => listOf(value).every(entry => groupRole.test(entry)),
     }),
     SIGN_IN_ALLOW: optional('e-mail addresses and @domains, separated by commas', {
-      check: value => listOf(value).every(entry => /^[^\s@]*@[^\s@]+$/.test(entry)),
+      check: value => listOf(value).every(isPerson),
     }),
+    AGENTS_BY: text(
+      'proved',
+      'anyone, proved, owners, or e-mail addresses and @domains, separated by commas',
+      {
+        check: value => isMakerRule(value) || listOf(value).every(isPerson),
+      },
+    ),
     PUBLIC_ACCESS: Type.Optional(oneOf(['full', 'chat', 'read'])),
     DEV_USER: optional('an e-mail address', { check: value => emailAddress.test(value) }),
   },
@@ -49,12 +56,27 @@ export const access = group({
       oidc: issuer && clientId ? { issuer, clientId, ...oidcOf(environment) } : undefined,
       /** In one case. */
       signInAllow: listOf(environment.SIGN_IN_ALLOW).map(inOneCase),
+      /** Who makes agents: a rule, or addresses and @domains in one case. */
+      agentsBy: isMakerRule(environment.AGENTS_BY)
+        ? environment.AGENTS_BY
+        : listOf(environment.AGENTS_BY).map(inOneCase),
       gateway: jwksUrl && audience ? { jwksUrl, audience, ...gateway } : undefined,
       publicAccess: environment.PUBLIC_ACCESS,
       devUser: environment.DEV_USER === undefined ? undefined : inOneCase(environment.DEV_USER),
     }
   },
 })
+
+const makerRules = ['anyone', 'proved', 'owners'] as const
+
+function isMakerRule(value: string): value is (typeof makerRules)[number] {
+  return (makerRules as readonly string[]).includes(value)
+}
+
+/** Whether it is an e-mail address, or a domain behind an @. */
+function isPerson(entry: string): boolean {
+  return /^[^\s@]*@[^\s@]+$/.test(entry)
+}
 
 /** A group's name may hold any of the separators but the comma. */
 const groupRole = /^(?<group>.+)=(?<agent>[^=:]+):(?<role>chat|viewer|admin|owner)$/

@@ -1,7 +1,7 @@
 import type { Configuration } from '#configuration/configuration.ts'
 import { isLoopback } from '#platform/network.ts'
 import { createAddressPolicy } from '#platform/outbound/address-policy.ts'
-import { hostOf, isExposed, isProxied, isReadOnTheWay, strangersMay } from './exposure.ts'
+import { hostOf, isExposed, isProxied, isReadOnTheWay, isSpendingBounded, strangersMay } from './exposure.ts'
 import type { Finding } from './finding.ts'
 import { holding } from './finding.ts'
 
@@ -10,6 +10,7 @@ export function findInConfiguration(configuration: Configuration): Finding[] {
   return [
     ...findInAccess(configuration),
     ...findInSignIn(configuration),
+    ...findInSpending(configuration),
     ...findInProxies(configuration),
     ...findInOutbound(configuration),
     ...findInConnections(configuration),
@@ -91,6 +92,26 @@ function findInSignIn({ oidc, signInAllow }: Configuration): Finding[] {
       'risk',
       `All people of a group own an agent, may delete it, and choose its people, by OIDC_ROLES: ${owners.join(', ')}.`,
       'Give groups at most the role admin, and the role owner to single people.',
+    ],
+  ])
+}
+
+function findInSpending(configuration: Configuration): Finding[] {
+  const { agentsBy, gateway, oidc, models } = configuration
+  const { openai, anthropic, google, openaiCompatible } = models
+  const isPaid = [openai, anthropic, google, openaiCompatible].some(
+    provider => provider?.apiKey !== undefined,
+  )
+  const isJoined = isExposed(configuration) || gateway !== undefined || oidc !== undefined
+  return holding([
+    [
+      isPaid &&
+        isJoined &&
+        ['anyone', 'proved'].includes(String(agentsBy)) &&
+        !isSpendingBounded(configuration),
+      'risk',
+      `All people who sign in may make agents (AGENTS_BY is ${agentsBy}), and nothing bounds what these spend with the platform's model credentials.`,
+      'Set AGENTS_BY to owners or to names.',
     ],
   ])
 }

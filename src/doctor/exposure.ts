@@ -27,6 +27,11 @@ export function isReadOnTheWay(address: string | undefined): boolean {
   return ipaddr.process(host).range() === 'unicast'
 }
 
+/** Whether anything bounds what agents spend with the platform's model credentials. */
+export function isSpendingBounded(_: Configuration): boolean {
+  return false
+}
+
 /** What callers without a user may do on the agent `default`. */
 export function strangersMay({ publicAccess }: Configuration): 'full' | 'chat' | 'read' {
   return publicAccess ?? 'full'

@@ -11,6 +11,8 @@ export interface Actor {
   name: string | null
   /** The e-mail address of the person who made the key. */
   person?: string
+  /** Of a person whose sign-in is bounded by invitations: the only agents, by their ids, each with the highest role on it. */
+  invitedTo?: readonly { id: string; role: string }[]
 }
 
 export const anonymous: Actor = { kind: 'anonymous', id: null, name: null }

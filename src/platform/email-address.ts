@@ -17,3 +17,8 @@ export function inOneCase(address: string): string {
     return small.toUpperCase() === capital ? small : capital
   })
 }
+
+/** Whether a list of addresses and @domains, in one case, names the address. */
+export function isNamed(entries: readonly string[], email: string): boolean {
+  return entries.some(entry => (entry.startsWith('@') ? email.endsWith(entry) : email === entry))
+}

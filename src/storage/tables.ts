@@ -27,6 +27,7 @@ import { openAiTables } from './tables/openai.ts'
 import { outboxSuspects, outboxTables } from './tables/outbox.ts'
 import { paymentClaimTables } from './tables/payment-claims.ts'
 import { deliveryTables, earlyChangeTables, paymentTables } from './tables/payments.ts'
+import { peopleTables } from './tables/people.ts'
 import { rateLimitTables } from './tables/rate-limits.ts'
 import { scheduleTables } from './tables/schedules.ts'
 import { signInTables } from './tables/sign-in.ts'
@@ -52,6 +53,7 @@ export const platformTables = {
   '0027-sign-in': signInTables,
   '0028-audit': auditTables,
   '0036-usage': usageTables,
+  '0044-people': peopleTables,
 }
 
 /** The tables of each agent's own database, by migration likewise. */

@@ -17,7 +17,7 @@ import { examine } from '../../src/doctor/examine.ts'
 import type { TestApp } from '../support/build-app.ts'
 import { buildApp, testApp } from '../support/build-app.ts'
 import { runProgram } from '../support/run-program.ts'
-import { signInByLink } from '../support/sign-in.ts'
+import { signInByOperator } from '../support/sign-in.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const doctor = new URL('../../src/doctor.ts', import.meta.url)
@@ -127,6 +127,14 @@ describe('the configuration', () => {
       'stranger: Everybody may get an address that SIGN_IN_ALLOW admits, and create agents: @gmail.com, @yahoo.co.uk.',
       { ...provider, SIGN_IN_ALLOW: 'ada@gmail.com,@Gmail.com,@yahoo.co.uk,@gmail.example.com' },
     ],
+    [
+      'risk: All people who sign in may make agents (AGENTS_BY is proved)',
+      { ...provider, OPENAI_API_KEY: 'k' },
+    ],
+    [
+      'risk: All people who sign in may make agents (AGENTS_BY is anyone)',
+      { ...behindProxy, ...gateway, ANTHROPIC_API_KEY: 'k', AGENTS_BY: 'anyone' },
+    ],
     ['risk: People who can choose their own address', { ...provider, OIDC_TRUST_EMAIL: 'true' }],
     [
       'risk: All people of a group own an agent, may delete it, and choose its people, by OIDC_ROLES: staff.',
@@ -157,6 +165,9 @@ describe('the configuration', () => {
       ...{ ...provider, SIGN_IN_ALLOW: '@example.com,ada@gmail.com', OIDC_GROUPS_CLAIM: 'groups' },
       OIDC_ROLES: 'staff=default:viewer',
     },
+    { OPENAI_API_KEY: 'k' },
+    { ...provider, OPENAI_API_KEY: 'k', AGENTS_BY: 'owners' },
+    { ...provider, OPENAI_API_KEY: 'k', AGENTS_BY: '@example.com' },
     {
       ...open,
       DATABASE_URL: 'postgres://a:b@db.example.com/agents?sslmode=verify-full',
@@ -312,7 +323,7 @@ describe('the command', () => {
     expect(before.stdout).toContain(
       'OIDC_ROLES names agents that are not there, and gives nothing for them: handbook.',
     )
-    await signInByLink(app, 'ada@example.com')
+    await signInByOperator(app, 'ada@example.com')
     const after = await runProgram(doctor, environment)
     expect(after).toMatchObject({
       code: 0,

@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { runProgram } from '../support/run-program.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { startServerProcess } from '../support/server-process.ts'
@@ -36,6 +37,43 @@ it('a link that the command makes beside the running service signs in once', asy
   )
   for (const { parentPath, name } of files)
     expect(readFileSync(join(parentPath, name)).includes(token)).toBe(false)
+})
+
+it('the command ends sessions and personal keys, while the service runs and before it starts', async () => {
+  const dataDirectory = temporaryDirectory()
+  const environment = { HOST: '127.0.0.1' }
+  const own = { 'sec-fetch-site': 'same-origin' }
+  const enter = async (server: ServerProcess) => {
+    const { headers } = await redeem(server, await makeToken(dataDirectory, 'ada@example.com'))
+    return { cookie: String(headers['set-cookie']).split(';')[0] ?? '', ...own }
+  }
+  const userOf = async (server: ServerProcess, headers: Record<string, string>) => {
+    const { body } = await server.call<{ user: object | null }>('GET', '/api/auth/me', { headers })
+    return body.user
+  }
+  const revoke = async () => {
+    const variables = { DATA_DIR: dataDirectory }
+    const { code, stdout } = await runProgram(program, variables, '--revoke', 'Ada@example.com')
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('ada@example.com end'),
+    })
+  }
+  await using first = await startServerProcess({ dataDirectory, environment })
+  const headers = await enter(first)
+  const body = { name: 'CI' }
+  const made = await first.call<{ key: string }>('POST', '/api/auth/keys', { headers, body })
+  const bearer = { authorization: `Bearer ${made.body.key}` }
+  expect(await userOf(first, headers)).toMatchObject({ email: 'ada@example.com' })
+  await revoke()
+  await eventually(async () => expect(await userOf(first, headers)).toBeNull())
+  expect((await first.call('GET', '/api/auth/me', { headers: bearer })).status).toBe(401)
+  const again = await enter(first)
+  expect(await userOf(first, again)).not.toBeNull()
+  await first.stop()
+  await revoke()
+  await using second = await startServerProcess({ dataDirectory, environment })
+  await eventually(async () => expect(await userOf(second, again)).toBeNull())
 })
 
 it('the command says what is wrong', async () => {

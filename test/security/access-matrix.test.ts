@@ -15,6 +15,7 @@ import { isFullEndurance } from '../support/endurance.ts'
 import type { Gateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { boundSessions, cookieOf, redeem } from '../support/sign-in.ts'
 
 type Headers = Record<string, string>
 type Power = 'nothing' | 'chat' | (typeof agentLevels)[number]
@@ -26,6 +27,8 @@ interface Kind {
   /** A person, or a personal key without limits, who may create agents. */
   isUser?: boolean
   isKey?: boolean
+  /** Signed in without a proof of the address. */
+  isBounded?: boolean
 }
 
 /** What a signature of its own decides: without one it is answered with 401, whoever sends it. */
@@ -80,18 +83,19 @@ beforeAll(async () => {
   const expired = await key(keysOf(agentId), { role: 'admin', expires_at: soon })
   clock.advance(2000)
   const stranger = await gateway.headers('stranger@example.com')
-  const agents = [{ id: agentId, role: 'owner' }]
-  const invited = await app.call<{ url: string }>('POST', '/api/invitations', {
-    headers: owner,
-    body: { email: 'guest@example.com', agents },
-  })
-  const redeemed = await app.call('POST', '/api/auth/link', {
-    headers: await gateway.headers('guest@example.com'),
-    body: { token: invited.body.url.split('#invitation=')[1] },
-  })
-  expect(redeemed.status).toBe(200)
-  const [cookie = ''] = String(redeemed.headers['set-cookie']).split(';')
-  const ownPage = { cookie, 'sec-fetch-site': 'same-origin' }
+  const comeAs = async (email: string) => {
+    const agents = [{ id: agentId, role: 'owner' }]
+    const body = { email, agents }
+    const invited = await app.call<{ url: string }>('POST', '/api/invitations', { headers: owner, body })
+    const token = invited.body.url.split('#invitation=')[1] ?? ''
+    const redeemed = await redeem(app, token, await gateway.headers(email))
+    expect(redeemed.status).toBe(200)
+    return cookieOf(redeemed)
+  }
+  const ownPage = await comeAs('guest@example.com')
+  const { cookie = '' } = ownPage
+  const unproved = await comeAs('unproved@example.com')
+  await boundSessions(app, { email: 'unproved@example.com', agentId, role: 'owner' })
   const chatKey = await key(keysOf(agentId), { role: 'chat' })
   const adminKey = await key(keysOf(agentId), { role: 'admin' })
   const isKey = true
@@ -139,6 +143,7 @@ beforeAll(async () => {
       headers: { cookie, origin: 'https://else.example', 'sec-fetch-site': 'cross-site' },
       power: 'nothing',
     },
+    'cookie without a proof': { headers: unproved, power: 'owner', isBounded: true },
     'cookie from no page': { headers: { cookie }, power: 'nothing' },
     'key beside a cookie': { headers: { ...ownPage, ...chatKey }, power: 'chat', isKey },
     'revoked key beside a cookie': {
@@ -185,13 +190,16 @@ function outcomeOf({ status, body }: Answer): 'let in' | 'forbidden' | 'refused'
   return status === 403 ? 'forbidden' : 'let in'
 }
 
-function expectedOf({ least, isOpenToChat, isOpenToKeys }: RouteRule, { power, isUser, isKey }: Kind) {
+function expectedOf({ least, isOpenToChat, isOpenToKeys }: RouteRule, kind: Kind) {
+  const { power, isUser, isKey, isBounded } = kind
   if (power === 'refused') return 'refused'
   const levels: readonly string[] = agentLevels
   const isEnough = () => (power === 'chat' ? isOpenToChat : levels.indexOf(power) >= levels.indexOf(least))
   const isAllowed =
     { open: true, proven: true, anyone: true, user: isUser === true }[least as string] ?? isEnough()
-  return isAllowed && (isOpenToKeys || !isKey) ? 'let in' : 'forbidden'
+  // Invitations and sign-outs are open to all who sign in.
+  const isLasting = !isOpenToKeys && (isKey || (isBounded && levels.includes(least)))
+  return isAllowed && !isLasting ? 'let in' : 'forbidden'
 }
 
 /** Those of the OpenAI door find their agent in the body, and are tested there. */

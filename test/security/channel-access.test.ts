@@ -10,6 +10,7 @@ import { openChannel, specificationShape, types } from '../support/cast-client.t
 import { eventually } from '../support/eventually.ts'
 import type { Gateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
+import { boundSessions, cookieOf, redeem } from '../support/sign-in.ts'
 
 type Headers = Record<string, string>
 
@@ -182,6 +183,21 @@ describe('the token of a link', () => {
     if (typeof channel === 'number') throw new Error('It should have been opened.')
     expect(await channel.closed).toMatchObject({ code: refused })
   })
+})
+
+it('a sign-in without a proof opens the channels of its invitation alone', async () => {
+  const email = 'unproved@example.com'
+  const agents = [{ id: agentId, role: 'viewer' }]
+  const invitation = { headers: owner, body: { email, agents } }
+  const invited = await app.call<{ url: string }>('POST', '/api/invitations', invitation)
+  const token = invited.body.url.split('#invitation=')[1] ?? ''
+  const { cookie = '' } = cookieOf(await redeem(app, token, await gateway.headers(email)))
+  await giveRole(app, other.path.split('/')[3] ?? '', { email, role: 'owner', headers: owner })
+  const headers = { cookie, origin }
+  expect(await codes({ headers, session: other.id })).toEqual(everywhere('open'))
+  await boundSessions(app, { email, agentId, role: 'viewer' })
+  expect(await codes({ headers })).toEqual(everywhere('open'))
+  expect(await codes({ headers, session: other.id })).toEqual(everywhere(refused))
 })
 
 it('API keys open channels as far as their role goes, until they are revoked', async () => {

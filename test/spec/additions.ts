@@ -70,6 +70,11 @@ export const additions = [
     why: 'Owners bound what a person spends.',
   },
   {
+    route: 'POST /api/agents/{id}/admins/{adminId}/sign-out',
+    area: 'agents',
+    why: 'Owners end the sessions and keys of a person whose browser or mailbox is in the hands of another.',
+  },
+  {
     route: 'PUT /api/agents/{id}/keys/{keyId}',
     area: 'agents',
     why: 'A key is renamed, and what it may do is changed.',

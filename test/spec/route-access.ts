@@ -241,6 +241,7 @@ const lines = {
     POST /api/agents/:id/admins -keys
     PUT /api/agents/:id/admins/:adminId -keys
     DELETE /api/agents/:id/admins/:adminId -keys
+    POST /api/agents/:id/admins/:adminId/sign-out -keys
     DELETE /api/agents/:id
   `,
 }

@@ -131,7 +131,7 @@ describe('the other tables', () => {
     ['workflow node types', 13, nodeTypes.map(({ name }) => name)],
     ['browser actions', 12, browserActions.map(({ name }) => name)],
     ['state machines', 8, stateMachines.map(({ name }) => name)],
-    ['additions', 125, additions.map(({ route }) => route)],
+    ['additions', 126, additions.map(({ route }) => route)],
   ])('have their %s, %i of them, once each', (_, count, names) => {
     expect(names).toHaveLength(count)
     expect(repeated(names)).toEqual([])

@@ -16,18 +16,21 @@ import type { AccessService } from './access.service.ts'
 import { createAccessService } from './access.service.ts'
 import { createAccessWatch } from './access-watch.ts'
 import { createDecision, registerAgentRelease } from './authorize.ts'
-import type { Identify } from './caller.ts'
+import type { Caller, Identify } from './caller.ts'
 import { identifyInTurn } from './caller.ts'
 import { createCallerSignal, roleTakenAway } from './caller-signal.ts'
 import type { ConnectionAccess } from './connection-access.ts'
 import { createConnectionAccess } from './connection-access.ts'
 import { createGateway } from './gateway.ts'
+import type { GivenRoles } from './given-roles.ts'
 import { createGivenRoles } from './given-roles.ts'
 import { identifyAsDeveloper, identifyByGateway } from './identify.ts'
 import { createKeyIdentification } from './keys/identify-key.ts'
 import { createKeysRepository } from './keys/keys.repository.ts'
 import { registerKeyRoutes } from './keys/keys.routes.ts'
 import { createKeysService } from './keys/keys.service.ts'
+import type { PeopleService } from './people.service.ts'
+import { createPeople } from './people.service.ts'
 import { allows } from './policy.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 import { lessForPages, refuseOtherSites } from './web-pages.ts'
@@ -35,11 +38,14 @@ import { lessForPages, refuseOtherSites } from './web-pages.ts'
 /** How often to look whether callers may still use an agent, in milliseconds: what they do ends within five seconds. */
 const lookAgainMs = 4_000
 
-export type { Caller, Identify } from './caller.ts'
+export type { Caller, Identify, Proof } from './caller.ts'
 export type { ConnectionAccess } from './connection-access.ts'
+export type { GivenRoles } from './given-roles.ts'
+export type { Role } from './policy.ts'
 
 export interface AccessFeature extends Feature {
   access: AccessService
+  people: PeopleService
   /** For a route that finds its agent, and that callers who may chat may call. Throws if this one may not. */
   openAgent(request: FastifyRequest, reply: FastifyReply, agentId: string): Promise<void>
   /** To be called when an agent was disabled. */
@@ -52,8 +58,6 @@ export interface AccessFeature extends Feature {
   connections: ConnectionAccess
   /** Lets callers without a role buy calls. */
   sellBy(gateOf: FindGate): void
-  /** To be called when sessions have ended: ends what they still do. */
-  sessionsEnded(): void
   /** To be called before a session begins: from the first one on, callers without a user may do less. */
   personSignsIn(): Promise<void>
   /** Lets people be callers by the sessions that they have signed in to. */
@@ -66,7 +70,14 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
   const watch = createAccessWatch(lookAgainMs)
   const repository = createKeysRepository(platform)
   const identification = createKeyIdentification({ repository, isExclusive, clock, log })
+  const people = createPeople({
+    ...infrastructure,
+    forgetKeys: identification.forget,
+    ended: () => watch.notify(),
+  })
   const access = createAccessService({
+    people,
+    devUser: configuration.devUser,
     repository: Object.assign(createAccessRepository(platform), createGivenRoles(platform)),
     isExclusive,
     forgetMore: identification.forget,
@@ -92,31 +103,16 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
   })
   return {
     access,
+    people,
     openAgent: decision.openAgent,
     disabled: watch.notify,
     connections,
-    async stillPermitted(agentId, { kind, id, name }) {
-      const { publicAccess: open = 'full' } = await firstSignIn.inForce()
-      // Callers without a user may always chat with what they may reach, or have paid for it.
-      if (kind === 'anonymous') return { isAdmin: open === 'full' }
-      if (id === null || (kind !== 'person' && kind !== 'key')) return { isAdmin: true }
-      const isDeveloper = id === configuration.devUser
-      const user = { email: id, name: name ?? undefined, ...(isDeveloper && { isDeveloper }) }
-      const caller =
-        kind === 'key' ? await identification.identifyAgain(id) : { user, via: 'session' as const }
-      const asked = { caller, publicAccess: open }
-      const permission = await Promise.try(() => access.permissionOn(agentId, asked)).catch(error => {
-        throw error instanceof AccessDenied ? roleTakenAway() : error
-      })
-      if (!allows(permission, 'chatter', true)) throw roleTakenAway()
-      return { isAdmin: allows(permission, 'admin') }
-    },
+    stillPermitted: permitAgain({ access, identification, firstSignIn, configuration }),
     callerSignal: isDisabled =>
       createCallerSignal({ identify, publicAccess, access, watch, isDisabled, log }),
     sellBy(given) {
       gateOf = given
     },
-    sessionsEnded: () => watch.notify(),
     async personSignsIn() {
       if (await firstSignIn.note()) watch.notify()
     },
@@ -128,13 +124,46 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
       registerAgentRelease(app)
       registerAccess(app, decision)
       app.limitBy(identification.limitOf)
-      registerAccessRoutes(app, access)
+      registerAccessRoutes(app, access, people)
       registerKeyRoutes(app, keys)
     },
   }
 }
 
 type Configuration = Infrastructure['configuration']
+
+interface PermitAgain {
+  access: AccessService
+  identification: ReturnType<typeof createKeyIdentification>
+  firstSignIn: ReturnType<typeof createFirstSignIn>
+  configuration: Configuration
+}
+
+/** Decides anew for the work of a caller that outlives the request. */
+function permitAgain({ access, identification, firstSignIn, configuration }: PermitAgain) {
+  return async (agentId: string, actor: Actor): Promise<{ isAdmin: boolean }> => {
+    const { publicAccess = 'full' } = await firstSignIn.inForce()
+    // Callers without a user may always chat with the agents that they reach, or have paid for.
+    if (actor.kind === 'anonymous') return { isAdmin: publicAccess === 'full' }
+    if (actor.id === null || (actor.kind !== 'person' && actor.kind !== 'key')) return { isAdmin: true }
+    const isKey = actor.kind === 'key'
+    const caller = isKey ? await identification.identifyAgain(actor.id) : callerAgain(actor, configuration)
+    const asked = { caller, publicAccess }
+    const permission = await Promise.try(() => access.permissionOn(agentId, asked)).catch(error => {
+      throw error instanceof AccessDenied ? roleTakenAway() : error
+    })
+    if (!allows(permission, 'chatter', true)) throw roleTakenAway()
+    return { isAdmin: allows(permission, 'admin') }
+  }
+}
+
+/** The person who began work that goes on, within the bounds of that time. */
+function callerAgain({ id, name, invitedTo }: Actor, { devUser }: Configuration): Caller {
+  const email = id ?? ''
+  const user = { email, name: name ?? undefined, ...(email === devUser && { isDeveloper: true as const }) }
+  const session = invitedTo && { id: '', provedBy: null, invitedTo: invitedTo as GivenRoles }
+  return { user, via: 'session', ...(session && { session }) }
+}
 
 function byGateway({ gateway, baseUrl }: Configuration, clock: Clock, log: Log): Identify[] {
   if (gateway === undefined) return []

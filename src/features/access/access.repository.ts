@@ -72,6 +72,11 @@ function selectEntries(database: Database, agentId: string) {
     .selectFrom('agent_admins')
     .select(({ ref }) => ['id', 'email', ref('role').$castTo<Role>().as('role'), 'created_at'])
     .select(['monthly_tokens', 'monthly_usd'])
+    .select(({ selectFrom }) =>
+      (['proved_by', 'invited_by'] as const).map(column =>
+        selectFrom('people').select(column).whereRef('people.email', '=', 'agent_admins.email').as(column),
+      ),
+    )
     .where('agent_id', '=', agentId)
 }
 
@@ -106,8 +111,8 @@ export function createAccessRepository(database: Database) {
       return listAgents(database, query, parameters)
     },
 
-    findAdmin: (agentId: string, adminId: string): Promise<AdminEntry | undefined> =>
-      selectEntries(database, agentId).where('id', '=', adminId).executeTakeFirst(),
+    findAdmin: (agentId: string, column: 'id' | 'email', value: string): Promise<AdminEntry | undefined> =>
+      selectEntries(database, agentId).where(column, '=', value).executeTakeFirst(),
 
     async updateAdmin(
       agentId: string,

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { monthlyBudget } from '#platform/http/monthly-budget.ts'
+import { orNull } from '#platform/own-schemas.ts'
 import type { Permission } from './policy.ts'
 import { permissions, roles } from './policy.ts'
 
@@ -16,6 +17,20 @@ export const adminSchema = Type.Object(
     role: Type.Enum([...roles]),
     created_at: Type.String({ format: 'date-time' }),
     ...monthlyBudget,
+    proved_by: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        enum: ['operator', 'mail', 'oidc', 'gateway', 'dev_user', null],
+        description: 'How the address was proved last; null if it is not. Shown to owners.',
+      }),
+    ),
+    invited_by: Type.Optional(
+      orNull(
+        Type.String({
+          description: 'Who sent the last invitation that the person accepted. Shown to owners.',
+        }),
+      ),
+    ),
   },
   { title: 'AdminEntry' },
 )
@@ -25,7 +40,7 @@ export const addedAdminSchema = Type.Object(
   {
     ...adminSchema.properties,
     hint: Type.Optional(
-      Type.String({ description: 'What is left to do, for a person who has never signed in.' }),
+      Type.String({ description: 'What is left to do, for an address that is not proved.' }),
     ),
   },
   { title: 'AddedAdminEntry' },

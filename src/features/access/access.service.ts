@@ -9,10 +9,11 @@ import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AccessRepository } from './access.repository.ts'
 import type { AdminChanges, AdminEntry, NewAdmin } from './access.schema.ts'
-import type { Caller, CallerKey } from './caller.ts'
+import type { Caller } from './caller.ts'
 import type { GivenRoles } from './given-roles.ts'
+import type { PeopleService } from './people.service.ts'
 import type { Permission, PublicAccess, Role } from './policy.ts'
-import { greater, lesser, publicPermissions, publicRoles } from './policy.ts'
+import { greater, invitedRefusal, lesser, publicPermissions, publicRoles } from './policy.ts'
 import type { KnownRole } from './role-memory.ts'
 import { readAnew, remember } from './role-memory.ts'
 
@@ -26,12 +27,15 @@ export interface Asked {
 }
 
 const inviteHint =
-  'This person has not signed in here yet: POST /api/invitations makes a link with which they can.'
+  'This address is not proved: its person has not signed in by mail, an identity provider or a link of the operator, and gets the role only so. ' +
+  'POST /api/invitations invites them, by mail where the operator has set that up.'
 
 interface Dependencies {
   repository: AccessRepository
   /** Whether an identity gateway lets people in. */
   hasGateway: boolean
+  devUser?: string | undefined
+  people: Pick<PeopleService, 'isProved'>
   /** Whether no other process changes roles, so that they may be remembered. */
   isExclusive: boolean
   /** Called when all that is remembered of an agent may be wrong. */
@@ -47,8 +51,13 @@ export function createAccessService(needs: Dependencies) {
   const { repository, isExclusive } = needs
   const roles = isExclusive ? remember(repository.findRole) : readAnew(repository.findRole)
 
-  const rolesOf = (agentId: string, email: string, key: CallerKey | undefined) =>
-    key?.creatorOn?.agentId === agentId ? key.creatorOn.known : roles.find(agentId, email)
+  /** The role of the caller's person, within the invitations of a session without a proof. */
+  function rolesOf(agentId: string, email: string, { key, session }: Caller) {
+    const found = key?.creatorOn?.agentId === agentId ? key.creatorOn.known : roles.find(agentId, email)
+    const within = (known: KnownRole | undefined) =>
+      known && session?.invitedTo ? { role: invitedRole(known.role, agentId, session) } : known
+    return found instanceof Promise ? found.then(within) : within(found)
+  }
 
   return {
     /**
@@ -57,7 +66,7 @@ export function createAccessService(needs: Dependencies) {
      */
     permissionOn(agentId: string, asked: Asked): Permission | Promise<Permission> {
       const { publicAccess } = asked
-      const { user, key } = asked.caller
+      const { user, key, session } = asked.caller
       const email = user?.email ?? key?.creator
       if (email === undefined) {
         if (agentId === defaultAgentId) return publicPermissions[publicAccess]
@@ -67,8 +76,10 @@ export function createAccessService(needs: Dependencies) {
       if (issue !== undefined) throw invalid('id', issue)
       if (key?.agents?.includes(agentId) === false)
         throw new AccessDenied('Access denied: this API key does not reach this agent.')
-      const found = rolesOf(agentId, email, key)
+      const found = rolesOf(agentId, email, asked.caller)
       const judge = (known: KnownRole | undefined) => {
+        if (known?.role === null && session?.invitedTo !== undefined && agentId !== defaultAgentId)
+          throw new AccessDenied(invitedRefusal)
         const permission = permissionOfPerson(known, agentId, email, publicAccess)
         return key?.role === undefined ? permission : withinKey(permission, key.role)
       }
@@ -76,12 +87,13 @@ export function createAccessService(needs: Dependencies) {
     },
 
     /** Whether a user has an entry on the agent, or needs none. */
-    async hasRole(agentId: string, { caller: { user, key } }: Asked): Promise<boolean> {
+    async hasRole(agentId: string, { caller }: Asked): Promise<boolean> {
+      const { user, key } = caller
       const email = user?.email ?? key?.creator
       if (email === undefined || unstorable(agentId) !== undefined) return false
       if (key?.agents?.includes(agentId) === false) return false
       if (user?.isDeveloper && agentId === defaultAgentId) return true
-      return ((await rolesOf(agentId, email, key))?.role ?? null) !== null
+      return ((await rolesOf(agentId, email, caller))?.role ?? null) !== null
     },
 
     /** To be called when an agent was removed, and with it the roles on it. */
@@ -90,54 +102,41 @@ export function createAccessService(needs: Dependencies) {
       needs.forgetMore()
     },
 
-    /** The agents on which the user has an entry, with role and permission; without a user the public one. */
-    async listOwnAgents({ caller: { user, key }, publicAccess }: Asked, parameters: ListParameters) {
-      const email = user?.email ?? key?.creator
-      const isPublic = email === undefined
-      const { rows, meta } = isPublic
-        ? await repository.listPublicAgents(defaultAgentId, publicRoles[publicAccess], parameters)
-        : await repository.listOwnAgents(email, key?.agents, parameters)
-      const withPower = rows.map(row => ({
-        ...row,
-        power: isPublic ? publicPermissions[publicAccess] : powerOf(row, key?.role, publicAccess),
-      }))
-      return { rows: withPower, meta }
-    },
-
     hasRoles: repository.hasRoles,
     isKnown: repository.isKnown,
     isOwner: async (agentId: string, email: string) => (await roles.find(agentId, email))?.role === 'owner',
 
     giveRoles: giving(needs, roles.forget),
 
-    listAdmins: (agentId: string, parameters: ListParameters) => repository.listAdmins(agentId, parameters),
-
-    /** With a hint for the caller where the person may not know how to come in. */
-    async addAdmin(agentId: string, admin: NewAdmin): Promise<AdminEntry & { hint?: string }> {
-      const isKnown = needs.hasGateway || (await repository.isKnown(inOneCase(admin.email)))
-      const entry = { ...newEntry(needs), email: inOneCase(admin.email), role: admin.role }
-      describeChange({ email: entry.email, role: { from: null, to: entry.role } })
-      const isAdded = await repository.insertAdmin(agentId, entry).finally(roles.forget)
-      if (!isAdded) throw conflict(`${entry.email} already has a role on this agent. Remove it first.`)
-      return isKnown ? entry : { ...entry, hint: inviteHint }
-    },
-
+    ...reading(needs),
+    ...changing(needs, roles.forget),
     ...budgeting(needs),
+  }
+}
 
-    async removeAdmin(agentId: string, adminId: string): Promise<void> {
-      const isRemoved = await repository.deleteAdmin(agentId, adminId).finally(roles.forget)
-      if (!isRemoved && (await repository.findAdmin(agentId, adminId)) === undefined)
-        throw notFound('Admin entry')
-      if (!isRemoved) throw conflict('The last owner of an agent cannot be removed. Add another owner first.')
-      needs.roleTakenAway(agentId)
-    },
+/** The role as it reaches a session: only by its invitations, and at most as high as there. */
+function invitedRole(role: Role | null, agentId: string, session: Caller['session']): Role | null {
+  if (role === null || session?.invitedTo === undefined) return role
+  const invited = session.invitedTo.find(({ id }) => id === agentId)
+  return invited === undefined ? null : ((lesser(role, invited.role) as Role | undefined) ?? null)
+}
+
+/** The agents that a caller reaches by roles; `default` is open to all but limited keys. */
+export function reachOf({ user, key, session }: Caller) {
+  const invited = session?.invitedTo?.map(({ id }) => id)
+  return {
+    email: user?.email ?? key?.creator,
+    only: key?.agents ?? (invited && [...invited, defaultAgentId]),
   }
 }
 
 /** Returns what a person may do by an entry; null for a key with which they may do nothing. */
-function powerOf(entry: { id: string; role: string }, most: Role | undefined, publicAccess: PublicAccess) {
-  const role = entry.role as Role
-  const permission = permissionBy(role, entry.id, publicAccess) ?? role
+function powerOf(
+  { id, role }: { id: string; role: Role },
+  most: Role | undefined,
+  publicAccess: PublicAccess,
+) {
+  const permission = permissionBy(role, id, publicAccess) ?? role
   const power = most === undefined ? permission : (lesser(permission, most) ?? null)
   return power === 'member' ? 'chatter' : power
 }
@@ -186,12 +185,76 @@ function giving(needs: Dependencies, forget: () => void) {
   }
 }
 
+/** Who has a role on which agent, and how addresses were proved. */
+function reading({ repository, hasGateway, devUser }: Dependencies) {
+  /** These prove addresses with every request. */
+  const standing = (email: string) => (hasGateway ? 'gateway' : email === devUser ? 'dev_user' : null)
+  const withProof = (entry: AdminEntry) => ({ ...entry, proved_by: entry.proved_by ?? standing(entry.email) })
+
+  return {
+    /** The agents on which the user has an entry, with role and permission; without a user the public one. */
+    async listOwnAgents({ caller, publicAccess }: Asked, parameters: ListParameters) {
+      const { user, key, session } = caller
+      const email = user?.email ?? key?.creator
+      const only = key?.agents ?? session?.invitedTo?.map(({ id }) => id)
+      const isPublic = email === undefined
+      const { rows, meta } = isPublic
+        ? await repository.listPublicAgents(defaultAgentId, publicRoles[publicAccess], parameters)
+        : await repository.listOwnAgents(email, only, parameters)
+      const ownPower = ({ id, role }: (typeof rows)[number]) => {
+        const reached = invitedRole(role as Role, id, session)
+        return reached && powerOf({ id, role: reached }, key?.role, publicAccess)
+      }
+      const withPower = rows.map(row => ({
+        ...row,
+        power: isPublic ? publicPermissions[publicAccess] : ownPower(row),
+      }))
+      return { rows: withPower, meta }
+    },
+
+    /** @param isOwner whether it is an owner who reads it, and so sees the proofs */
+    async listAdmins(agentId: string, parameters: ListParameters, isOwner: boolean) {
+      const { rows, meta } = await repository.listAdmins(agentId, parameters)
+      const shown = ({ proved_by: _, invited_by: __, ...entry }: AdminEntry) => entry
+      return { rows: rows.map(isOwner ? withProof : shown), meta }
+    },
+
+    /** Finds an entry by its id, or by an address: no id has an @. @throws NOT_FOUND */
+    async findAdmin(agentId: string, idOrEmail: string): Promise<AdminEntry> {
+      const column = idOrEmail.includes('@') ? 'email' : 'id'
+      const value = column === 'email' ? inOneCase(idOrEmail) : idOrEmail
+      return withProof(required(await repository.findAdmin(agentId, column, value), 'Admin entry'))
+    },
+  }
+}
+
+/** Gives and takes roles. */
+function changing(needs: Dependencies, forget: () => void) {
+  const { repository } = needs
+  return {
+    /** With a hint for the caller where the person may not know how to come in. */
+    async addAdmin(agentId: string, admin: NewAdmin): Promise<AdminEntry & { hint?: string }> {
+      const isProved = needs.hasGateway || (await needs.people.isProved(inOneCase(admin.email)))
+      const entry = { ...newEntry(needs), email: inOneCase(admin.email), role: admin.role }
+      describeChange({ email: entry.email, role: { from: null, to: entry.role } })
+      const isAdded = await repository.insertAdmin(agentId, entry).finally(forget)
+      if (!isAdded) throw conflict(`${entry.email} already has a role on this agent. Remove it first.`)
+      return isProved ? entry : { ...entry, hint: inviteHint }
+    },
+
+    async removeAdmin(agentId: string, adminId: string): Promise<void> {
+      const isRemoved = await repository.deleteAdmin(agentId, adminId).finally(forget)
+      if (!isRemoved && (await repository.findAdmin(agentId, 'id', adminId)) === undefined)
+        throw notFound('Admin entry')
+      if (!isRemoved) throw conflict('The last owner of an agent cannot be removed. Add another owner first.')
+      needs.roleTakenAway(agentId)
+    },
+  }
+}
+
 /** What people may spend on an agent. */
 function budgeting({ repository }: Dependencies) {
   return {
-    findAdmin: async (agentId: string, adminId: string) =>
-      required(await repository.findAdmin(agentId, adminId), 'Admin entry'),
-
     async updateAdmin(agentId: string, adminId: string, given: AdminChanges): Promise<AdminEntry> {
       // An entry may be sent back as it was read.
       const { monthly_tokens, monthly_usd } = given
@@ -200,7 +263,7 @@ function budgeting({ repository }: Dependencies) {
         ...(monthly_usd !== undefined && { monthly_usd }),
       }
       if (Object.keys(changes).length === 0)
-        return required(await repository.findAdmin(agentId, adminId), 'Admin entry')
+        return required(await repository.findAdmin(agentId, 'id', adminId), 'Admin entry')
       describeChange(changes)
       return required(await repository.updateAdmin(agentId, adminId, changes), 'Admin entry')
     },

@@ -12,7 +12,7 @@ import { defaultAgentId } from './access.service.ts'
 import type { Caller, FindCaller } from './caller.ts'
 import { actorFor, authorFor, callerStill, noCaller } from './caller.ts'
 import type { AgentAccess, PublicAccess } from './policy.ts'
-import { allows, chatRefusal, isAgentAccess, keyRefusal, refusal } from './policy.ts'
+import { allows, chatRefusal, invitedRefusal, isAgentAccess, keyRefusal, refusal } from './policy.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 
 declare module 'fastify' {
@@ -100,10 +100,7 @@ export function createDecision({
       request.actor = actorFor(caller)
       request.author = authorFor(caller)
       request.publicAccess = await publicAccess(request)
-      if (caller.key !== undefined && request.routeOptions.config.byKey === false)
-        throw new AccessDenied(keyRefusal)
-      if (access === 'user' && (caller.key?.role ?? caller.key?.agents) !== undefined)
-        throw new AccessDenied('Access denied: this API key is limited to some agents, or to a role on them.')
+      requireWhole(caller, access, request.routeOptions.config.byKey)
       if (access === 'user' && caller.user === undefined)
         throw new AccessDenied(
           'Access denied: this needs a user. Send an API key, sign in (npm run sign-in makes a link; its cookie counts only ' +
@@ -128,6 +125,15 @@ export function createDecision({
         await requirePermission(request, access)
     },
   }
+}
+
+/** Refuses bounded callers on routes that give lasting rights. @throws AccessDenied */
+function requireWhole({ key, session }: Caller, access: Access, byKey = true): void {
+  if (key !== undefined && !byKey) throw new AccessDenied(keyRefusal)
+  if (access === 'user' && (key?.role ?? key?.agents) !== undefined)
+    throw new AccessDenied('Access denied: this API key is limited to some agents, or to a role on them.')
+  const isLasting = access === 'user' || (!byKey && isAgentAccess(access))
+  if (session?.invitedTo !== undefined && isLasting) throw new AccessDenied(invitedRefusal)
 }
 
 /** Calls back once, when both functions have been called, each at least once. */

@@ -19,7 +19,17 @@ export interface Caller {
   user: User | undefined
   via: 'key' | 'gateway' | 'session' | 'developer' | 'none'
   key?: CallerKey
-  session?: { id: string }
+  session?: CallerSession
+}
+
+/** How an e-mail address was proved. */
+export type Proof = 'operator' | 'mail' | 'oidc' | 'gateway' | 'dev_user'
+
+interface CallerSession {
+  id: string
+  provedBy: Proof | null
+  /** Without a proof: the only agents that it reaches, each with the most that it may do there. */
+  invitedTo?: readonly { id: string; role: Role }[]
 }
 
 export interface CallerKey {
@@ -70,7 +80,9 @@ export function authorFor({ user, key }: Caller): string {
   return key === undefined ? 'anonymous' : `key:${key.id}`
 }
 
-export function actorFor({ user, key }: Caller): Actor {
+export function actorFor({ user, key, session }: Caller): Actor {
   if (key !== undefined) return { kind: 'key', id: key.id, name: key.name, person: key.creator }
-  return user === undefined ? anonymous : { kind: 'person', id: user.email, name: user.name ?? null }
+  if (user === undefined) return anonymous
+  const invitedTo = session?.invitedTo
+  return { kind: 'person', id: user.email, name: user.name ?? null, ...(invitedTo && { invitedTo }) }
 }

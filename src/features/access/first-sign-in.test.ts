@@ -6,7 +6,7 @@ import { buildApp, testApp } from '#test/support/build-app.ts'
 import type { Gateway } from '#test/support/gateway.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { forgetStorage } from '#test/support/postgres/environment.ts'
-import { signInByLink } from '#test/support/sign-in.ts'
+import { signInByOperator } from '#test/support/sign-in.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { createAccessRepository } from './access.repository.ts'
 import { roles } from './policy.ts'
@@ -79,12 +79,12 @@ it('before anybody has signed in, callers without a user administer "default"', 
 
 /** Everyone in one service: a caller without a user, a person without a role, and one for each role on `default`. */
 async function peopleOf(on: TestApp): Promise<Record<string, Headers>> {
-  const owner = await signInByLink(on, 'owner@localhost')
-  const people: Record<string, Headers> = { owner, '': await signInByLink(on, 'none@example.com') }
+  const owner = await signInByOperator(on, 'owner@localhost')
+  const people: Record<string, Headers> = { owner, '': await signInByOperator(on, 'none@example.com') }
   for (const role of ['chat', 'viewer', 'admin'] as const) {
     const email = `${role}@example.com`
     await giveRole(on, 'default', { email, role, headers: owner })
-    people[role] = await signInByLink(on, email)
+    people[role] = await signInByOperator(on, email)
   }
   return people
 }
@@ -111,7 +111,7 @@ describe.each<[Open, environment: Headers | undefined]>([
     for (const role of roles) {
       const headers =
         people?.[role] ??
-        (await signInByLink(on, role === 'owner' ? 'owner@localhost' : `${role}@example.com`))
+        (await signInByOperator(on, role === 'owner' ? 'owner@localhost' : `${role}@example.com`))
       const { body } = await on.call<{ agents: { power: string }[] }>('GET', '/api/auth/agents', { headers })
       powers[role] = body.agents[0]?.power
     }
@@ -132,7 +132,7 @@ it('with a gateway it stays as it was, and nobody with a role may do less', asyn
     await repository.insertAdmin('default', {
       ...{ id: role, email: `${role}@example.com`, role, created_at: '2026-01-01T00:00:00.000Z' },
     })
-  await signInByLink(on, 'eve@example.com')
+  await signInByOperator(on, 'eve@example.com')
   expect(await publicAccessOf(on)).toBe('full')
   for (const role of ['', ...roles]) {
     const headers = await gateway.headers(`${role || 'none'}@example.com`)
@@ -142,18 +142,18 @@ it('with a gateway it stays as it was, and nobody with a role may do less', asyn
 
 it('with DEV_USER it stays as it was', async () => {
   const on = await testApp({ environment: { DEV_USER: 'dev@example.com' } })
-  await signInByLink(on, 'eve@example.com')
+  await signInByOperator(on, 'eve@example.com')
   expect(await publicAccessOf(on)).toBe('full')
 })
 
 it("a key of a person whose role is lowered keeps the key's own bound", async () => {
-  const owner = await signInByLink(app, 'owner@localhost')
+  const owner = await signInByOperator(app, 'owner@localhost')
   const keyOf = async (role: string, headers: Headers) => {
     const body = { name: 'CI', role }
     const { body: made } = await app.call<{ key: string }>('POST', '/api/auth/keys', { headers, body })
     return { authorization: `Bearer ${made.key}` }
   }
-  const headers = await signInByLink(app, 'key@example.com')
+  const headers = await signInByOperator(app, 'key@example.com')
   const entry = await giveRole(app, 'default', { email: 'key@example.com', role: 'admin', headers: owner })
   const [chat, viewer, admin] = [
     await keyOf('chat', headers),
@@ -183,7 +183,7 @@ it('the first sign-in counts at once everywhere, without its session, and after 
   const second = isExclusive ? undefined : await buildApp({ dataDirectory })
   const all = second === undefined ? [first] : [first, second]
   for (const each of all) expect(await publicAccessOf(each)).toBe('full')
-  await signInByLink(first, 'eve@example.com')
+  await signInByOperator(first, 'eve@example.com')
   for (const each of all) expect(await publicAccessOf(each)).toBe('chat')
   await platform.deleteFrom('sessions').execute()
   for (const each of all) await each.close()

@@ -25,11 +25,20 @@ export function createGivenRoles(database: Database) {
   return {
     hasRoles: async (email: string) => (await entriesOf(email).limit(1).execute()).length > 0,
 
-    /** Whether the person has a role, has signed in, or has made keys, which outlive the sign-in. */
+    /** Whether the address is proved, or its person is signed in or has keys, which outlive the sign-in. */
     async isKnown(email: string): Promise<boolean> {
       const sessions = database.selectFrom('sessions').select('email').where('email', '=', email)
       const keys = database.selectFrom('api_keys').select('creator as email').where('creator', '=', email)
-      return (await entriesOf(email).union(sessions).union(keys).limit(1).execute()).length > 0
+      const proved = database.selectFrom('people').select('email').where('email', '=', email)
+      const known = proved.where('proved_by', 'is not', null).union(sessions)
+      return (
+        (
+          await known
+            .union(keys.where('revoked_at', 'is', null))
+            .limit(1)
+            .execute()
+        ).length > 0
+      )
     },
 
     /** Returns what has changed, or would have if it were not of the last owner of an agent. */

@@ -53,6 +53,22 @@ export const chatRefusal =
 export const keyRefusal =
   'Access denied: an API key manages neither keys nor admins, invitations and sessions. Sign in as a person.'
 
+const proofs =
+  'Sign in by an invitation that comes by mail, by the identity provider, or by a link of the operator (npm run sign-in).'
+export const invitedRefusal = `Access denied: your address is not proved, since others saw the link of your invitation. So you reach the agents of that invitation alone, and make no keys, agents or invitations. ${proofs}`
+
+const makers = {
+  anyone: 'people who sign in',
+  proved: 'people whose address is proved',
+  owners: 'owners of an agent, and people whom the operator or OIDC_ROLES let in,',
+}
+
+/** @param agentsBy the setting AGENTS_BY */
+export function makerRefusal(agentsBy: keyof typeof makers | readonly string[]): string {
+  const who = typeof agentsBy === 'string' ? makers[agentsBy] : 'people whom AGENTS_BY names'
+  return `Access denied: only ${who} make agents here, and no limited API keys. ${proofs} AGENTS_BY changes the rule.`
+}
+
 /** Why access was refused, in words that say what to do. */
 export function refusal(access: Access, isDefaultAgent: boolean, isForeignPage: boolean): string {
   if (access === 'owner' && isDefaultAgent)

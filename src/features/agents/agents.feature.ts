@@ -26,11 +26,12 @@ export async function createAgents(
   infrastructure: Infrastructure,
   {
     access,
+    people,
     disabled,
     callerSignal,
     stillPermitted,
     requireReachable,
-  }: Pick<AccessFeature, 'access' | 'disabled' | 'callerSignal' | 'stillPermitted'> &
+  }: Pick<AccessFeature, 'access' | 'people' | 'disabled' | 'callerSignal' | 'stillPermitted'> &
     Pick<Parameters<typeof createSettingsService>[0], 'requireReachable'>,
 ): Promise<AgentsFeature> {
   const { platform, agentDatabases, secretBox, models, outbound, events, configuration, clock, ids, log } =
@@ -68,7 +69,7 @@ export async function createAgents(
     callerSignal: callerSignal(agents.isDisabled),
     stillPermitted,
     routes(app) {
-      registerAgentRoutes(app, agents)
+      registerAgentRoutes(app, agents, people)
       registerSettingsRoutes(app, settings)
     },
   }

@@ -1,5 +1,5 @@
-import type { Caller } from '#features/access/access.feature.ts'
-import { AccessDenied } from '#platform/errors.ts'
+import type { AccessFeature, Caller } from '#features/access/access.feature.ts'
+import { reachOf } from '#features/access/access.service.ts'
 import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
 import {
@@ -14,7 +14,11 @@ import {
 } from './agents.schema.ts'
 import type { AgentsService } from './agents.service.ts'
 
-export function registerAgentRoutes(app: App, agents: AgentsService): void {
+export function registerAgentRoutes(
+  app: App,
+  agents: AgentsService,
+  { requireMaker }: Pick<AccessFeature['people'], 'requireMaker'>,
+): void {
   const routes = routesBelow(app, '/api/agents', 'Agents')
 
   routes.list('', {
@@ -25,11 +29,7 @@ export function registerAgentRoutes(app: App, agents: AgentsService): void {
     rows: 'agents',
     of: agentSummarySchema,
     async handle({ caller, query }) {
-      const { user, key } = caller
-      const { rows, meta } = await agents.list(
-        { email: user?.email ?? key?.creator, only: key?.agents },
-        query,
-      )
+      const { rows, meta } = await agents.list(reachOf(caller), query)
       return { rows: rows.map(agent => shownTo(caller, agent)), meta }
     },
   })
@@ -39,9 +39,9 @@ export function registerAgentRoutes(app: App, agents: AgentsService): void {
     access: 'user',
     body: newAgentSchema,
     answer: createdAgentSchema,
-    handle({ caller: { user }, body }) {
-      if (user === undefined) throw new AccessDenied('Access denied: this needs a user.')
-      return agents.create(body, user.email)
+    async handle({ caller, body }) {
+      await requireMaker(caller)
+      return await agents.create(body, caller.user?.email ?? '')
     },
   })
   routes.get('/:id', {

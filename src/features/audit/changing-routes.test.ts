@@ -66,6 +66,7 @@ const calls: Record<string, [path: string, body?: object]> = {
   testChannel: ['/channels/telegram/test', { to: '77' }],
   addAdmin: ['/admins', { email: 'bo@example.com', role: 'admin' }],
   updateAdmin: ['/admins/{addAdmin}', { monthly_tokens: 1000 }],
+  signOutAdmin: ['/admins/{addAdmin}/sign-out'],
   removeAdmin: ['/admins/{addAdmin}'],
   executeSql: ['/sql/execute', { query: "update contacts set notes = 'x'" }],
   createWorkflow: ['/workflows', { name: 'W', status: 'active', ...trigger }],

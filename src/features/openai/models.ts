@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { AccessService } from '#features/access/access.service.ts'
+import { reachOf } from '#features/access/access.service.ts'
 import type { AgentsService } from '#features/agents/agents.service.ts'
 import { AccessDenied, AppError } from '#platform/errors.ts'
 
@@ -19,9 +20,7 @@ export function createModels({ agents, access }: { agents: AgentsService; access
   return {
     /** At most the 1,000 oldest. */
     async list(request: FastifyRequest) {
-      const { user, key } = request.caller
-      const reach = { email: user?.email ?? key?.creator, only: key?.agents }
-      const { rows } = await agents.list(reach, { limit: 1000, status: ['active'] })
+      const { rows } = await agents.list(reachOf(request.caller), { limit: 1000, status: ['active'] })
       const mine = await Promise.all(rows.map(({ id }) => mayChat(request, id)))
       return { object: 'list' as const, data: rows.filter((_, at) => mine[at]).map(modelOf) }
     },

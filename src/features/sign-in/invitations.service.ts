@@ -5,23 +5,42 @@ import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { timestamp } from '#platform/clock.ts'
 import { describeChange } from '#platform/current-change.ts'
 import { inOneCase } from '#platform/email-address.ts'
-import { AccessDenied, notFound } from '#platform/errors.ts'
+import { AccessDenied, AppError, notFound } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
+import type { SharedCounts } from '#platform/http/rate-limits/shared-counts.ts'
 import { hashOf, newToken } from './links.ts'
 import type { SignInRepository } from './sign-in.repository.ts'
 import type { NewInvitation } from './sign-in.schema.ts'
 
 const validMs = 7 * 24 * 60 * 60_000
 const mailTimeoutMs = 15_000
+/** Mails to an address in a day, of all inviters together. */
+const maxMails = 5
+const dayMs = 24 * 60 * 60_000
 
 interface Dependencies extends Pick<Infrastructure, 'clock' | 'ids' | 'log'> {
   repository: SignInRepository
   access: Pick<AccessService, 'permissionOn'>
+  mails: SharedCounts
   /** Undefined without a mail server of the operator's. */
   sendMail: ChannelsService['sendPlatformMail']
 }
 
-export function createInvitations({ repository, access, sendMail, clock, ids, log }: Dependencies) {
+export function createInvitations({ repository, access, mails, sendMail, clock, ids, log }: Dependencies) {
+  /** @throws AppError RATE_LIMITED */
+  async function requireMail(email: string): Promise<void> {
+    if (sendMail === undefined) return
+    const sent = { key: `invitation mails ${email}`, points: 1, expiresAt: clock.now() + dayMs }
+    const [count] = await mails.add([sent])
+    if (count === undefined || count.points <= maxMails) return
+    const retry_after = Math.ceil((count.expiresAt - clock.now()) / 1000)
+    throw new AppError(
+      'RATE_LIMITED',
+      `${email} has been sent ${maxMails} invitations in a day, which is the most. Invite this address again later; the last link still works.`,
+      { details: { retry_after } },
+    )
+  }
+
   /** Whether it was sent; a mail server that fails does not lose the invitation. */
   async function mail(email: string, inviter: string, url: string): Promise<boolean> {
     const subject = 'You are invited to agentstead'
@@ -49,6 +68,7 @@ export function createInvitations({ repository, access, sendMail, clock, ids, lo
         if ((await access.permissionOn(id, request)) !== 'owner')
           throw new AccessDenied('Access denied: only the owners of an agent invite people to it.')
       }
+      await requireMail(email)
       const times = {
         created_at: timestamp(clock),
         expires_at: new Date(clock.now() + validMs).toISOString(),

@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { chown, mkdir, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Kysely } from 'kysely'
+import { signOutPerson } from '#features/access/people.service.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import type { PlatformTables } from '#storage/tables.ts'
@@ -23,7 +24,16 @@ export interface SignInLinks {
   leave(tokenHash: string, link: SignInLink): Promise<unknown>
   /** Returns it to one caller only, whichever processes look for it. */
   redeem(tokenHash: string): Promise<SignInLink | undefined>
+  /** Ends all sessions and personal keys of the address. */
+  revoke(email: string): Promise<unknown>
 }
+
+interface FileLinks extends SignInLinks {
+  /** Calls `signOut` with each address that the operator has had revoked. */
+  takeRevocations(signOut: (email: string) => Promise<void>): Promise<void>
+}
+
+const revocation = 'sign-out-'
 
 /** The token stands in the fragment, which browsers send to nobody. */
 export async function makeLink(
@@ -38,21 +48,36 @@ export async function makeLink(
 }
 
 /** Files, since another process holds the databases of the data directory: the name is the hash, and who deletes one has it. */
-export function createFileLinks(dataDirectory: string, clock: Clock): SignInLinks {
+export function createFileLinks(dataDirectory: string, clock: Clock): FileLinks {
   const folder = join(resolve(dataDirectory), 'sign-in-links')
+  async function write(name: string, content: object): Promise<void> {
+    await mkdir(folder, { mode: 0o700, recursive: true })
+    const unfinished = join(folder, `.${name}`)
+    await writeFile(unfinished, JSON.stringify(content), { mode: 0o600 })
+    // The command of an administrator leaves what the service can read.
+    const { uid, gid } = await stat(resolve(dataDirectory))
+    if (process.getuid?.() === 0) for (const path of [folder, unfinished]) await chown(path, uid, gid)
+    await rename(unfinished, join(folder, name))
+  }
+
+  const namesOf = async (isWanted: (name: string) => boolean) =>
+    (await readdir(folder).catch(() => [])).filter(isWanted)
+
   return {
     async leave(tokenHash, link) {
-      await mkdir(folder, { mode: 0o700, recursive: true })
-      for (const name of await readdir(folder)) {
+      for (const name of await namesOf(name => !name.startsWith(revocation))) {
         const { mtimeMs } = await stat(join(folder, name)).catch(() => ({ mtimeMs: Infinity }))
         if (mtimeMs < Date.now() - validMs) await rm(join(folder, name), { force: true })
       }
-      const unfinished = join(folder, `.${tokenHash}`)
-      await writeFile(unfinished, JSON.stringify(link), { mode: 0o600, flag: 'wx' })
-      // The command of an administrator leaves what the service can read.
-      const { uid, gid } = await stat(resolve(dataDirectory))
-      if (process.getuid?.() === 0) for (const path of [folder, unfinished]) await chown(path, uid, gid)
-      await rename(unfinished, join(folder, tokenHash))
+      await write(tokenHash, link)
+    },
+    revoke: email => write(revocation + hashOf(email), { email }),
+    async takeRevocations(signOut) {
+      for (const name of await namesOf(name => name.startsWith(revocation))) {
+        const path = join(folder, name)
+        await signOut(JSON.parse(await readFile(path, 'utf8')).email)
+        await rm(path, { force: true })
+      }
     },
     async redeem(tokenHash) {
       const path = join(folder, tokenHash)
@@ -73,6 +98,7 @@ export function createFileLinks(dataDirectory: string, clock: Clock): SignInLink
 export function createStoredLinks(database: Kysely<PlatformTables>, clock: Clock): SignInLinks {
   const links = database.deleteFrom('sign_in_links')
   return {
+    revoke: email => signOutPerson(database, email, clock),
     async leave(token_hash, link) {
       await links.where('expires_at', '<', timestamp(clock)).execute()
       await database

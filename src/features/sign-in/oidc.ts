@@ -72,13 +72,10 @@ export function createOidc(
     },
 
     /** Who came back to `url`, and where they wanted to go. @throws SignInRefused */
-    async finish(url: URL, kept: string): Promise<{ account: Account; returnTo: string }> {
-      const begun = readKept(kept)
-      if (
-        begun === undefined ||
-        begun.expiresAt < clock.now() ||
-        begun.state !== url.searchParams.get('state')
-      )
+    async finish(url: URL, kept: readonly string[]): Promise<{ account: Account; returnTo: string }> {
+      const state = url.searchParams.get('state')
+      const begun = kept.map(readKept).find(one => one?.state === state)
+      if (begun === undefined || begun.expiresAt < clock.now())
         throw new SignInRefused(
           'state',
           'This sign-in was not begun in this browser, or not in the last ten minutes. Begin again.',

@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Identify } from '#features/access/access.feature.ts'
+import type { Caller, Identify } from '#features/access/access.feature.ts'
+import type { PeopleService } from '#features/access/people.service.ts'
+import { higherRoles } from '#features/access/people.service.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, notFound } from '#platform/errors.ts'
@@ -9,10 +11,13 @@ import { isLoopback } from '#platform/network.ts'
 import { hashOf, newToken } from './links.ts'
 import { isOfOwnPage } from './own-page.ts'
 import type { SignInRepository } from './sign-in.repository.ts'
+import type { Admission } from './sign-in.service.ts'
 
 const day = 24 * 60 * 60_000
 const maxIdleMs = 30 * day
 const maxAgeMs = 90 * day
+/** Cookies of one name that are tried. */
+const maxCookies = 20
 /** How exactly the last use is known. */
 const useEveryMs = 60 * 60_000
 
@@ -31,11 +36,13 @@ export function createCookies(instance: string, baseUrl: string | undefined) {
     protocol === 'https' || baseUrl?.startsWith('https:') === true
 
   return {
-    read(request: FastifyRequest, name: string): string | undefined {
+    /** Every value that the request has for the name, since other programs of the host may set such cookies: first those that only we can set. */
+    read(request: FastifyRequest, name: string): string[][] {
       const names = isHttps(request) ? [secure(name)] : [secure(name), plain(name)]
       const pairs = (request.headers.cookie ?? '').split('; ')
-      const pair = names.map(one => pairs.find(it => it.startsWith(`${one}=`))).find(it => it !== undefined)
-      return pair?.slice(pair.indexOf('=') + 1)
+      const valuesOf = (one: string) =>
+        pairs.filter(pair => pair.startsWith(`${one}=`)).map(pair => pair.slice(one.length + 1))
+      return names.map(one => valuesOf(one).slice(0, maxCookies))
     },
 
     /** The prefix keeps others from setting it. Over http, on this machine, Chromium takes it, which says that it is Chromium. */
@@ -53,38 +60,50 @@ export function createCookies(instance: string, baseUrl: string | undefined) {
 
 interface Dependencies {
   repository: SignInRepository
+  people: Pick<PeopleService, 'noteProof' | 'sessionsEnded'>
   cookies: ReturnType<typeof createCookies>
   baseUrl: string | undefined
   /** Called before a session begins. */
   begins(): Promise<void>
-  /** Called when sessions were ended before their time. */
-  ended(): void
   clock: Clock
   ids: Ids
 }
 
 /** Sessions of browsers: a cookie that counts only where a page of ours sends it. */
-export function createSessions(needs: Dependencies) {
-  const { repository, cookies, baseUrl, begins, ended, clock, ids } = needs
+export function createSessions(dependencies: Dependencies) {
+  const { repository, people, cookies, baseUrl, begins, clock, ids } = dependencies
   const cookie = { name: 'session', sameSite: 'Strict' } as const
   const until = (since: string, last: string) =>
     new Date(Math.min(Date.parse(since) + maxAgeMs, Date.parse(last) + maxIdleMs)).toISOString()
 
-  async function find({ caller }: FastifyRequest, token: string) {
+  /** The session of the first cookies that have one. Sessions of several people count as none: another program set one of them. */
+  async function findFirst(groups: readonly string[][], now: string) {
+    for (const tokens of groups) {
+      const found = []
+      for (const token of tokens) found.push(await repository.findSession(hashOf(token), now))
+      const sessions = found.filter(session => session !== undefined)
+      if (new Set(sessions.map(({ email }) => email)).size > 1) return undefined
+      if (sessions.length > 0) return sessions.find(({ proved_by }) => proved_by !== null) ?? sessions[0]
+    }
+    return undefined
+  }
+
+  async function find({ caller }: FastifyRequest, groups: readonly string[][]): Promise<Caller | undefined> {
     const now = timestamp(clock)
-    const found = await repository.findSession(hashOf(token), now)
+    const found = await findFirst(groups, now)
     if (found === undefined && caller?.session === undefined) return undefined
     // It was one when the request began.
     if (found === undefined) throw new AppError('UNAUTHORIZED', 'Your session has ended. Sign in again.')
-    const { id, email, name, created_at, last_used_at } = found
+    const { id, email, name, created_at, last_used_at, proved_by, invitedTo } = found
     if (clock.now() - Date.parse(last_used_at) > useEveryMs)
       await repository.useSession(id, { last_used_at: now, expires_at: until(created_at, now) })
-    return { user: { email, name: name ?? undefined }, via: 'session' as const, session: { id } }
+    const session = { id, provedBy: proved_by, ...(proved_by === null && { invitedTo }) }
+    return { user: { email, name: name ?? undefined }, via: 'session', session }
   }
 
   const identify: Identify = request => {
-    const token = cookies.read(request, cookie.name)
-    return token === undefined || !isOfOwnPage(request, baseUrl) ? undefined : find(request, token)
+    const groups = cookies.read(request, cookie.name)
+    return groups.flat().length === 0 || !isOfOwnPage(request, baseUrl) ? undefined : find(request, groups)
   }
 
   return {
@@ -93,20 +112,23 @@ export function createSessions(needs: Dependencies) {
     async begin(
       request: FastifyRequest,
       reply: FastifyReply,
-      person: { email: string; name: string | null },
-    ) {
+      { email, name, provedBy, invitedTo }: Admission & { name: string | null },
+    ): Promise<void> {
+      const { user, session } = request.caller
+      // The browser keeps its session, which reaches more now.
+      if (provedBy === null && session !== undefined && user?.email === email)
+        return await repository.extendSession(session.id, email, higherRoles(session.invitedTo, invitedTo))
       await begins()
+      if (provedBy !== null) await people.noteProof(email, provedBy)
       const token = newToken()
       const now = timestamp(clock)
       const user_agent = request.headers['user-agent']?.toWellFormed().slice(0, 300) ?? null
       const times = { created_at: now, last_used_at: now, expires_at: until(now, now) }
-      await repository.insertSession({
-        id: ids.record(),
-        token_hash: hashOf(token),
-        ...person,
-        user_agent,
-        ...times,
-      })
+      const person = { email, name, user_agent, proved_by: provedBy }
+      await repository.insertSession(
+        { id: ids.record(), token_hash: hashOf(token), ...person, ...times },
+        invitedTo,
+      )
       cookies.set(request, reply, { ...cookie, value: token, maxAgeSeconds: maxAgeMs / 1000 })
     },
 
@@ -116,7 +138,7 @@ export function createSessions(needs: Dependencies) {
     async end(email: string, id?: string): Promise<void> {
       const removed = await repository.deleteSessions(email, id)
       if (removed.length === 0 && id !== undefined) throw notFound('Session')
-      ended()
+      people.sessionsEnded()
     },
 
     /** Ends the session that the request belongs to, if it does: a page of another site can't. */
@@ -125,7 +147,7 @@ export function createSessions(needs: Dependencies) {
       if (user === undefined || session === undefined) return
       await repository.deleteSessions(user.email, session.id)
       cookies.set(request, reply, { ...cookie, value: '', maxAgeSeconds: 0 })
-      ended()
+      people.sessionsEnded()
     },
   }
 }

@@ -3,6 +3,7 @@ import type { ChannelsFeature } from '#features/channels/channels.feature.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { findNamedAgents } from '#infrastructure/named-agents.ts'
+import { createSharedCounts } from '#storage/shared-counts.ts'
 import { createInvitations } from './invitations.service.ts'
 import { createFileLinks, createStoredLinks } from './links.ts'
 import { createOidc } from './oidc.ts'
@@ -12,32 +13,46 @@ import { createSignInRepository } from './sign-in.repository.ts'
 import { registerSignInRoutes } from './sign-in.routes.ts'
 import { createSignInService } from './sign-in.service.ts'
 
+/** How often the service looks whose sessions the operator ends, in milliseconds. */
+const lookEveryMs = 2_000
+
 export interface SignInFeature extends Feature {
   firstLink: ReturnType<typeof createSignInService>['firstLink']
 }
 
-type Peers = Pick<AccessFeature, 'access' | 'signInBy' | 'sessionsEnded' | 'personSignsIn'> &
+type Peers = Pick<AccessFeature, 'access' | 'people' | 'signInBy' | 'personSignsIn'> &
   Pick<ChannelsFeature, 'channels'>
 
-/** How people come in without an identity gateway. */
+/** Lets people in where no identity gateway does. */
 export async function createSignIn(infrastructure: Infrastructure, peers: Peers): Promise<SignInFeature> {
-  const { platform, configuration, secretBox, clock, isExclusive } = infrastructure
+  const { platform, configuration, secretBox, clock, log, isExclusive } = infrastructure
   const { baseUrl, dataDirectory, oidc: settings } = configuration
-  const { access, channels, sessionsEnded: ended, personSignsIn: begins } = peers
+  const { access, people, channels, personSignsIn: begins } = peers
   const cookies = createCookies(
     secretBox.derive(['names of cookies']).replaceAll(/\W|_/g, '').slice(0, 8),
     baseUrl,
   )
-  const shared = { ...infrastructure, repository: createSignInRepository(platform), cookies, access, baseUrl }
-  const sessions = createSessions({ ...shared, begins, ended })
-  const links = isExclusive ? createFileLinks(dataDirectory, clock) : createStoredLinks(platform, clock)
+  const repository = createSignInRepository(platform)
+  const shared = { ...infrastructure, repository, cookies, access, people, baseUrl }
+  const sessions = createSessions({ ...shared, begins })
+  const files = isExclusive ? createFileLinks(dataDirectory, clock) : undefined
+  const links = files ?? createStoredLinks(platform, clock)
+  const failed = (error: unknown) => log.error({ err: error }, 'sessions could not be ended for the operator')
+  const takeRevocations = async () => await files?.takeRevocations(people.signOut).catch(failed)
+  let looking: NodeJS.Timeout | undefined
   const service = createSignInService({ ...shared, links, groupRoles: await groupRolesOf(infrastructure) })
-  const invitations = createInvitations({ ...shared, sendMail: channels.sendPlatformMail })
+  const mails = createSharedCounts(platform, clock)
+  const invitations = createInvitations({ ...shared, mails, sendMail: channels.sendPlatformMail })
   const oidc = settings && createOidc(settings, infrastructure)
   const provider = settings && new URL(settings.issuer).host
   peers.signInBy(sessions.identify)
   return {
     firstLink: service.firstLink,
+    async start() {
+      if (files !== undefined) looking = setInterval(takeRevocations, lookEveryMs).unref()
+      await takeRevocations()
+    },
+    stop: async () => clearInterval(looking),
     routes(app) {
       registerSignInRoutes(app, { ...shared, service, sessions, oidc, provider })
       registerPeopleRoutes(app, { ...shared, sessions, invitations })

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { GivenRoles, Proof, Role } from '#features/access/access.feature.ts'
 import { describeChange } from '#platform/current-change.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
@@ -10,6 +11,8 @@ import { signInTables } from '#storage/tables/sign-in.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 
 type Database = Kysely<PlatformTables>
+/** Agents by their ids, each with the role of an invitation. */
+export type InvitedTo = GivenRoles
 
 const shownSession = ['id', 'user_agent', 'created_at', 'last_used_at', 'expires_at'] as const
 const sessionList = listOf(signInTables.columns.sessions, {
@@ -23,7 +26,14 @@ const invitationList = listOf(signInTables.columns.invitations, { sortable, sear
 const selectSession = prepareQuery((database: Database, value: ValueOf<'tokenHash' | 'now'>) =>
   database
     .selectFrom('sessions')
-    .select(['id', 'email', 'name', 'created_at', 'last_used_at'])
+    .leftJoin('session_agents', 'session_agents.session_id', 'sessions.id')
+    .leftJoin('agent_admins', 'agent_admins.id', 'session_agents.entry_id')
+    .select(['sessions.id', 'sessions.email', 'sessions.name', 'sessions.created_at', 'last_used_at'])
+    .select(({ ref }) => [
+      ref('proved_by').$castTo<Proof | null>().as('proved_by'),
+      'agent_id',
+      ref('session_agents.role').$castTo<Role | null>().as('role'),
+    ])
     .where('token_hash', '=', value('tokenHash'))
     .where('expires_at', '>', value('now')),
 )
@@ -38,14 +48,24 @@ function sessionsAndAccounts(database: Database) {
     inTransaction(database, work, 'read committed')
 
   return {
-    findSession: async (tokenHash: string, now: string) =>
-      (await selectSession(database, { tokenHash, now }))[0],
+    async findSession(tokenHash: string, now: string) {
+      const rows = await selectSession(database, { tokenHash, now })
+      const invitedTo = rows.flatMap(({ agent_id: id, role }) =>
+        id === null || role === null ? [] : [{ id, role }],
+      )
+      return rows[0] && { ...rows[0], invitedTo }
+    },
 
-    insertSession: (session: PlatformTables['sessions']) =>
+    insertSession: (session: PlatformTables['sessions'], invitedTo: InvitedTo = []) =>
       change(async transaction => {
         await transaction.deleteFrom('sessions').where('expires_at', '<=', session.created_at).execute()
         await transaction.insertInto('sessions').values(session).execute()
+        await bind(transaction, session.id, session.email, invitedTo)
       }),
+
+    /** Lets a session without a proof reach more agents, or do more on them. */
+    extendSession: (id: string, email: string, invitedTo: InvitedTo) =>
+      change(transaction => bind(transaction, id, email, invitedTo)),
 
     useSession: (id: string, times: { last_used_at: string; expires_at: string }) =>
       database.updateTable('sessions').set(times).where('id', '=', id).execute(),
@@ -90,10 +110,33 @@ function sessionsAndAccounts(database: Database) {
   }
 }
 
+/** Binds a session to entries of the person on agents. */
+async function bind(
+  database: Database,
+  session_id: string,
+  email: string,
+  invitedTo: InvitedTo,
+): Promise<void> {
+  for (const { id, role } of invitedTo) {
+    const entry = database.selectFrom('agent_admins').select('id').where('agent_id', '=', id)
+    const found = await entry.where('email', '=', email).executeTakeFirst()
+    if (found === undefined) continue
+    await database
+      .insertInto('session_agents')
+      .values({ session_id, entry_id: found.id, role })
+      .onConflict(conflict => conflict.columns(['session_id', 'entry_id']).doUpdateSet({ role }))
+      .execute()
+  }
+}
+
 function invitations(database: Database) {
   return {
+    /** Replaces the open one of the same inviter. */
     insertInvitation: (invitation: PlatformTables['invitations']) =>
       inTransaction(database, async transaction => {
+        const { email, invited_by } = invitation
+        const former = transaction.deleteFrom('invitations').where('email', '=', email)
+        await former.where('invited_by', '=', invited_by).execute()
         await transaction.deleteFrom('invitations').where('expires_at', '<=', invitation.created_at).execute()
         await transaction.insertInto('invitations').values(invitation).execute()
       }),

@@ -58,12 +58,13 @@ export function registerSignInRoutes(app: App, parts: Parts): void {
           'Access denied: a page of another site can’t sign you in. Open the link itself.',
         )
       const { user } = request.caller
-      const email = await service
-        .redeem(request.body.token, user?.email, email => actAs(request, email, null))
+      const admission = await service
+        .redeem(request.body.token, request.caller, email => actAs(request, email, null))
         .catch(error => refuse(log, error))
-      const person = { email, name: user?.email === email ? (user.name ?? null) : null }
-      await sessions.begin(request, reply, person)
-      return { user: person }
+      const { email } = admission
+      const name = user?.email === email ? (user.name ?? null) : null
+      await sessions.begin(request, reply, { ...admission, name })
+      return { user: { email, name } }
     },
   })
   routes.post('/sign-out', {
@@ -112,14 +113,14 @@ function registerProvider(app: App, parts: Parts): void {
     handler: (request, reply) =>
       redirect(reply, parts, async () => {
         if (oidc === undefined) throw new SignInRefused('off', 'This service has no identity provider.')
-        const kept = cookies.read(request, cookie.name) ?? ''
+        const kept = cookies.read(request, cookie.name).flat()
         cookies.set(request, reply, { ...cookie, value: '', maxAgeSeconds: 0 })
         const { search } = new URL(request.url, 'http://here.invalid')
         const { account, returnTo } = await oidc.finish(new URL(callbackOf(request) + search), kept)
         const { email, name } = account
         actAs(request, email, name)
         await service.admit(account)
-        await sessions.begin(request, reply, { email, name })
+        await sessions.begin(request, reply, { email, name, provedBy: 'oidc' })
         return returnTo
       }),
   })

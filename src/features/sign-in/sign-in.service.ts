@@ -1,25 +1,31 @@
+import type { Caller, Proof } from '#features/access/access.feature.ts'
 import type { AccessService } from '#features/access/access.service.ts'
 import { defaultAgentId } from '#features/access/access.service.ts'
+import type { PeopleService } from '#features/access/people.service.ts'
+import { proofOf } from '#features/access/people.service.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { timestamp } from '#platform/clock.ts'
+import { isNamed } from '#platform/email-address.ts'
 import type { SignInLinks } from './links.ts'
 import { hashOf, makeLink } from './links.ts'
 import type { Account } from './oidc.ts'
 import { SignInRefused } from './oidc.ts'
-import type { SignInRepository } from './sign-in.repository.ts'
+import type { InvitedTo, SignInRepository } from './sign-in.repository.ts'
 
-/** A role on the agent with the id. */
-interface GivenRole {
-  id: string
-  role: 'owner' | 'admin' | 'viewer' | 'chat'
+/** A person who may sign in; without a proof of the address, to the agents of an invitation alone. */
+export interface Admission {
+  email: string
+  provedBy: Proof | null
+  invitedTo?: InvitedTo
 }
 
 interface Dependencies extends Pick<Infrastructure, 'configuration' | 'clock'> {
   repository: SignInRepository
   links: SignInLinks
   access: Pick<AccessService, 'giveRoles' | 'hasRoles' | 'isKnown' | 'isOwner'>
-  /** Of the provider's groups. */
-  groupRoles: readonly (GivenRole & { group: string })[]
+  people: Pick<PeopleService, 'noteInvited'>
+  /** The roles that groups of the provider give. */
+  groupRoles: readonly (InvitedTo[number] & { group: string })[]
 }
 
 /** Decides who may sign in, and with which roles. */
@@ -41,7 +47,7 @@ export function createSignInService(needs: Dependencies) {
      * The address that a link signs in, once, and that `found` is called with before anything is changed; `caller` is the one that
      * opens it. @throws SignInRefused
      */
-    async redeem(token: string, caller: string | undefined, found: (email: string) => void): Promise<string> {
+    async redeem(token: string, caller: Caller, found: (email: string) => void): Promise<Admission> {
       const link = await links.redeem(hashOf(token))
       if (link === undefined) return await accept.byToken(token, caller, found)
       const { email } = link
@@ -49,7 +55,7 @@ export function createSignInService(needs: Dependencies) {
       // The operator vouches for the person: the next account with the address is theirs.
       await repository.forgetIdentity(email)
       if (email === ownerEmail) await access.giveRoles(email, [{ id: defaultAgentId, role: 'owner' }])
-      return email
+      return { email, provedBy: 'operator' }
     },
 
     /** Lets a person of the identity provider in, with the roles of their groups and invitations. @throws SignInRefused */
@@ -59,10 +65,7 @@ export function createSignInService(needs: Dependencies) {
       const given = groupRoles.filter(({ group }) => groups.includes(group))
       if (oidc?.groupsClaim !== undefined) await access.giveRoles(email, given, true)
       await accept.all(email)
-      const isAllowed = signInAllow.some(entry =>
-        entry.startsWith('@') ? email.endsWith(entry) : email === entry,
-      )
-      if (!isAllowed && !(await access.hasRoles(email)))
+      if (!isNamed(signInAllow, email) && !(await access.hasRoles(email)))
         throw new SignInRefused(
           'not_admitted',
           `${email} has no role here. Ask an owner of an agent for an invitation.`,
@@ -101,25 +104,27 @@ function addressOfAnother(email: string): SignInRefused {
 }
 
 /** Takes invitations, and gives their roles on agents whose owner still is who invited the person. */
-function createAccepting({ configuration, clock, repository, access }: Dependencies) {
-  async function take(email: string, id?: string): Promise<boolean> {
-    const given: GivenRole[] = []
+function createAccepting({ configuration, clock, repository, access, people }: Dependencies) {
+  async function take(email: string, id?: string): Promise<InvitedTo> {
+    const given: InvitedTo[number][] = []
+    let inviter: string | undefined
     for (const { agents, invited_by } of await repository.takeInvitations(email, timestamp(clock), id))
       for (const agent of JSON.parse(agents))
-        if (await access.isOwner(agent.id, invited_by)) given.push(agent)
-    if (given.length > 0) await access.giveRoles(email, given)
-    return given.length > 0
+        if (await access.isOwner(agent.id, invited_by)) {
+          given.push(agent)
+          inviter = invited_by
+        }
+    if (inviter === undefined) return []
+    await access.giveRoles(email, given)
+    await people.noteInvited(email, inviter)
+    return given
   }
 
   return {
     all: (email: string) => take(email),
 
-    /** The token alone proves an address only if it was mailed there, or if the address is of nobody yet. */
-    async byToken(
-      token: string,
-      caller: string | undefined,
-      known: (email: string) => void,
-    ): Promise<string> {
+    /** The token alone proves an address only if it was mailed there. Without a proof, it signs in to its agents if the address is of nobody yet. */
+    async byToken(token: string, caller: Caller, known: (email: string) => void): Promise<Admission> {
       const found = await repository.findInvitation(hashOf(token), timestamp(clock))
       if (found === undefined)
         throw new SignInRefused(
@@ -127,15 +132,19 @@ function createAccepting({ configuration, clock, repository, access }: Dependenc
           'This link was used already, has expired, or was withdrawn. Ask for another one.',
         )
       const { id, email, is_mailed } = found
+      const isOwn = caller.user?.email === email
       const hasProvider = configuration.oidc !== undefined || configuration.gateway !== undefined
       const isOfAnother = () => email === configuration.ownerEmail || access.isKnown(email)
-      if (caller !== email && (hasProvider || (is_mailed === 0 && (await isOfAnother()))))
+      if (!isOwn && (hasProvider || (is_mailed === 0 && (await isOfAnother()))))
         throw new SignInRefused(
           'address',
           `This invitation is for ${email}: sign in as that person, then open it again.`,
         )
       known(email)
-      if (await take(email, id)) return email
+      const invitedTo = await take(email, id)
+      const provedBy = is_mailed === 1 ? 'mail' : isOwn ? proofOf(caller) : null
+      if (invitedTo.length > 0)
+        return provedBy === null ? { email, provedBy, invitedTo } : { email, provedBy }
       throw new SignInRefused('withdrawn', 'This invitation gives no role any more. Ask for another one.')
     },
   }

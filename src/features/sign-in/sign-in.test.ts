@@ -6,11 +6,11 @@ import type { Answer, TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { readMail, startMailServer } from '#test/support/mail-server.ts'
+import { cookieOf, redeem, signInByOperator } from '#test/support/sign-in.ts'
 
 type Headers = Record<string, string>
 
 const day = 24 * 60 * 60_000
-const own = { 'sec-fetch-site': 'same-origin' }
 
 /** A service at a time that passes when the test says so. */
 async function timedApp(environment: Record<string, string> = {}) {
@@ -22,16 +22,6 @@ async function firstToken(app: TestApp): Promise<string> {
   const link = (await app.service.firstLink('http://127.0.0.1:8080')) ?? ''
   expect(link).toMatch(/^http:\/\/127\.0\.0\.1:8080\/sign-in#token=[\w-]{43}$/)
   return link.split('=')[1] ?? ''
-}
-
-function redeem(app: TestApp, token: string, headers: Headers = {}): Promise<Answer> {
-  return app.call('POST', '/api/auth/link', { body: { token }, headers })
-}
-
-/** The cookie of an answer as a browser returns it from our own page. */
-function cookieOf({ headers }: Answer): Headers {
-  const [cookie = ''] = String(headers['set-cookie']).split(';')
-  return { cookie, ...own }
 }
 
 async function signIn(app: TestApp): Promise<Headers> {
@@ -270,7 +260,8 @@ describe('invitations', () => {
     expect((await app.call('GET', '/api/invitations', { headers })).body).toMatchObject({ invitations: [] })
     const withdrawn = await invite(given, 'eve@example.com')
     const path = `/api/invitations/${withdrawn.id}`
-    expect((await app.call('DELETE', path, { headers: bob })).status).toBe(404)
+    const dan = await signInByOperator(app, 'dan@example.com')
+    expect((await app.call('DELETE', path, { headers: dan })).status).toBe(404)
     expect((await app.call('DELETE', path, { headers })).status).toBe(200)
     const old = await invite(given, 'eve@example.com')
     clock.time += 7 * day
@@ -327,7 +318,9 @@ describe('invitations', () => {
   it('are no way to become somebody of whom only a key is left', async () => {
     const given = await owned()
     const { app, headers, id } = given
-    const bob = cookieOf(await redeem(app, (await invite(given, 'bob@example.com')).token))
+    const { token } = await invite(given, 'bob@example.com')
+    const bob = await signInByOperator(app, 'bob@example.com')
+    expect((await redeem(app, token, bob)).status).toBe(200)
     const made = await app.call<{ key: string }>('POST', '/api/auth/keys', {
       headers: bob,
       body: { name: 'CI' },
@@ -349,7 +342,9 @@ describe('invitations', () => {
   it('are made by owners, for their agents, and end with the role of who made them', async () => {
     const given = await owned()
     const { app, headers, id } = given
-    const carol = cookieOf(await redeem(app, (await invite(given, 'carol@example.com', 'owner')).token))
+    const carol = await signInByOperator(app, 'carol@example.com')
+    const offered = await invite(given, 'carol@example.com', 'owner')
+    expect((await redeem(app, offered.token, carol)).status).toBe(200)
     const { token } = await invite({ ...given, headers: carol }, 'dan@example.com')
     const { body } = await app.call<{ admins: { id: string; email: string }[] }>(
       'GET',
@@ -366,7 +361,7 @@ describe('invitations', () => {
     expect((await app.call('POST', '/api/invitations', { headers, body: none })).status).toBe(404)
   })
 
-  it('are hinted at where somebody gets a role who has never signed in', async () => {
+  it('are hinted at where an address gets a role that is not proved', async () => {
     const { app, headers, id } = await owned()
     const path = `/api/agents/${id}/admins`
     const add = (email: string) => app.call('POST', path, { headers, body: { email, role: 'viewer' } })
@@ -375,7 +370,11 @@ describe('invitations', () => {
     })
     const other = await makeAgent(app, { headers })
     const again = { headers, body: { email: 'new@example.com', role: 'viewer' } }
-    expect((await app.call('POST', `/api/agents/${other}/admins`, again)).body).not.toHaveProperty('hint')
+    const path2 = `/api/agents/${other}/admins`
+    expect((await app.call('POST', path2, again)).body).toHaveProperty('hint')
+    await signInByOperator(app, 'known@example.com')
+    const known = { headers, body: { email: 'known@example.com', role: 'viewer' } }
+    expect((await app.call('POST', path2, known)).body).not.toHaveProperty('hint')
   })
 })
 
@@ -447,7 +446,8 @@ it('an invitation, its roles, its withdrawal and refused ones are entries of eac
       },
     })
   const { url } = (await send('bo@example.com')).body
-  const bo = cookieOf(await redeem(app, url.split('=')[1] ?? ''))
+  const bo = await signInByOperator(app, 'bo@example.com')
+  expect((await redeem(app, url.split('=')[1] ?? '', bo)).status).toBe(200)
   const { id } = (await send('cy@example.com')).body
   expect((await app.call('DELETE', `/api/invitations/${id}`, { headers })).status).toBe(200)
   expect((await send('di@example.com', bo)).status).toBe(403)

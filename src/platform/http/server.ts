@@ -146,8 +146,8 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
     request.log[levelOf(error)]({ err: error, requestId: request.id, method, path }, error.message)
   }
   if (error instanceof AppError && error.code === 'OVERLOADED') reply.header('Retry-After', retryAfterSeconds)
-  if (error instanceof AppError && error.code === 'BUDGET_SPENT')
-    reply.header('Retry-After', String(error.details?.retry_after))
+  const wait = error instanceof AppError && error.status === 429 ? error.details?.retry_after : undefined
+  if (wait !== undefined) reply.header('Retry-After', String(wait))
   const area =
     request.routeOptions.config.area ?? unroutable.get(request.raw)?.area ?? areaOf(request.originalUrl)
   const answer = formatError(error, area, request.id)

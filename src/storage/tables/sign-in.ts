@@ -1,4 +1,4 @@
-import { integer, text, textOrNull, unique } from '#platform/columns.ts'
+import { integer, since, text, textOrNull, unique } from '#platform/columns.ts'
 import { declarePlatformTables } from './table-set.ts'
 
 /** The sign-ins of people. Tokens are stored by their SHA-256 alone, addresses in one case. */
@@ -7,6 +7,8 @@ export const signInTables = declarePlatformTables({
     columns: {
       ...{ id: text, token_hash: unique(text), email: text, name: textOrNull, user_agent: textOrNull },
       ...{ created_at: text, last_used_at: text, expires_at: text },
+      /** How its address was proved; null if it came by a link that its inviter saw: `session_agents` bounds it. */
+      proved_by: since('0044-people', textOrNull),
     },
     indexes: { email: ['email'] },
     instead: 'people sign in again',

@@ -15,8 +15,21 @@ import { toast, toastError } from '#console/ui/toast.tsx'
 import { BudgetForm } from './budget-form.tsx'
 import { PersonForm } from './person-form.tsx'
 import type { AdminEntry } from './requests.ts'
-import { addAdmin, changeAdmin, listAdmins, removeAdmin } from './requests.ts'
-import { budgetIn, text } from './text.ts'
+import { addAdmin, changeAdmin, listAdmins, removeAdmin, signOutAdmin } from './requests.ts'
+import { budgetIn, proofIn, text } from './text.ts'
+
+interface Change {
+  mutate(id: string, options: { onError: typeof toastError }): void
+}
+
+/** Makes the change once the person confirms it. */
+async function ask(change: Change, { id, email }: AdminEntry, question: Question) {
+  const [titleOf, text, action] = question
+  if (await confirm({ title: titleOf(email), text, action, isDangerous: true }))
+    change.mutate(id, { onError: toastError })
+}
+
+type Question = [titleOf: (email: string) => string, text: string, action: string]
 
 /** The people who have a role on the agent. */
 export function Admins() {
@@ -31,15 +44,14 @@ export function Admins() {
   const [isAdding, setAdding] = useState(false)
   const options = { changes: [admins, '/api/auth/agents'] }
   const removal = useChange(removeAdmin(admins), options)
+  const ending = useChange(signOutAdmin(admins), { changes: [], onDone: () => toast(t.signedOut) })
   const add = useChange(addAdmin(admins), {
     ...options,
     onDone: ({ email, role, hint }) => toast([t.added(email, t.roles[role]), hint].filter(Boolean).join(' ')),
   })
 
-  async function remove({ id, email }: AdminEntry) {
-    const question = { title: t.removeTitle(email), text: t.removeText, action: t.remove }
-    if (await confirm({ ...question, isDangerous: true })) removal.mutate(id, { onError: toastError })
-  }
+  const signOut = (entry: AdminEntry) => ask(ending, entry, [t.signOutTitle, t.signOutText, t.signOutAll])
+  const remove = (entry: AdminEntry) => ask(removal, entry, [t.removeTitle, t.removeText, t.remove])
 
   return (
     <>
@@ -65,6 +77,7 @@ export function Admins() {
             ),
           },
           { title: t.role, cell: ({ role }) => t.roles[role] },
+          ...(agent.may('own') ? [{ title: t.proof, cell: (entry: AdminEntry) => proofIn(entry, t) }] : []),
           { title: t.budget, cell: entry => budgetIn(entry, t) },
           { title: t.since, cell: ({ created_at }) => <Time at={created_at} /> },
           {
@@ -77,6 +90,7 @@ export function Admins() {
                   button={{ kind: 'quiet', icon: 'more', label: t.actionsOf(entry.email) }}
                   items={[
                     { label: t.budget, icon: 'chart', run: () => setBounded(entry) },
+                    { label: t.signOutAll, icon: 'close', run: () => void signOut(entry) },
                     { label: t.remove, icon: 'trash', isDangerous: true, run: () => void remove(entry) },
                   ]}
                 />

@@ -20,6 +20,9 @@ export const changeAdmin = (admins: string, id: string) => (body: object) =>
   put<AdminEntry>(`${admins}${path`/${id}`}`, { body })
 export const removeAdmin = (admins: string) => (id: string) => remove(`${admins}${path`/${id}`}`)
 
+export const signOutAdmin = (admins: string) => (id: string) =>
+  post<{ success: boolean }>(`${admins}${path`/${id}`}/sign-out`)
+
 export const invitations = '/api/invitations'
 export const listInvitations = get<{ invitations: Invitation[] }>(invitations)
 export const invite = (body: object) => post<Static<typeof createdInvitationSchema>>(invitations, { body })

@@ -1,5 +1,6 @@
 import { formatDollars, formatList, formatNumber } from '#console/i18n/format.ts'
 import { defineText } from '#console/i18n/text.ts'
+import type { AdminEntry } from './requests.ts'
 
 export const en = {
   access: 'People and keys',
@@ -44,6 +45,20 @@ export const en = {
   added: (email: string, role: string) => `${email} is now: ${role}.`,
   noPeople: 'Nobody has a role here',
   noPeopleText: 'Whoever signs in by the first link becomes the owner.',
+  proof: 'Address proved by',
+  proofs: {
+    operator: 'link of the operator',
+    mail: 'mail',
+    oidc: 'identity provider',
+    gateway: 'identity gateway',
+    dev_user: 'DEV_USER',
+    none: 'not proved',
+  },
+  invitedBy: (email: string) => `invited by ${email}`,
+  signOutAll: 'Sign out everywhere',
+  signOutTitle: (email: string) => `Sign ${email} out everywhere?`,
+  signOutText: 'All sessions and personal keys of the person end at once. The roles stay.',
+  signedOut: 'All sessions and keys of the person have ended.',
   remove: 'Take the role away',
   removeTitle: (email: string) => `Take the role of ${email} away?`,
   removeText: 'It ends at once, with the rights of the keys that the person made for this agent.',
@@ -128,6 +143,12 @@ export const budgetFields = (t: Words) => ({
   monthly_tokens: { type: 'integer', title: t.tokensAMonth, description: t.tokensHint, minimum: 1 },
   monthly_usd: { type: 'string', title: t.dollarsAMonth, description: t.dollarsHint, examples: ['12.50'] },
 })
+
+/** How the address of a person was proved, and who invited them. */
+export function proofIn({ proved_by, invited_by }: AdminEntry, t: Words): string {
+  const proof = t.proofs[(proved_by ?? 'none') as keyof Words['proofs']]
+  return formatList([proof, ...(invited_by == null ? [] : [t.invitedBy(invited_by)])])
+}
 
 /** Describes a monthly budget in a few words. */
 export function budgetIn(

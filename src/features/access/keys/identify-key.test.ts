@@ -53,7 +53,12 @@ async function queriesOf(isExclusive: boolean, token: string, times: number): Pr
   const identification = createKeyIdentification({ ...needs, repository: { findByHash, noteUse } as never })
   const access = createAccessService({
     ...{ ...needs, ids: randomIds, repository: { findRole } as never },
-    ...{ hasGateway: false, forgetMore() {}, roleTakenAway() {} },
+    ...{
+      hasGateway: false,
+      people: { isProved: async () => true },
+      forgetMore() {},
+      roleTakenAway() {},
+    },
   })
   for (let time = 0; time < times; time += 1) {
     const headers = { authorization: `Bearer ${token}` }
