@@ -56,6 +56,22 @@ const entry = (id: string, key: string | null, failed_at: string | null = null) 
   created_at: at,
 })
 
+test('sessions of before proofs of addresses end', async () => {
+  const { db } = open<PlatformTables>()
+  const all = Object.entries(migrationsOf(platformTables, schemaParts))
+  await migrate(db, Object.fromEntries(all.filter(([name]) => name < '0044')))
+  const session = { id: 's1', token_hash: 'x', email: 'ada@example.com', name: null, user_agent: null }
+  const times = { created_at: at, last_used_at: at, expires_at: '2099-01-01T00:00:00.000Z' }
+  const former = open<{ sessions: Omit<PlatformTables['sessions'], 'proved_by'> }>
+  await (db as unknown as ReturnType<typeof former>['db'])
+    .insertInto('sessions')
+    .values({ ...session, ...times })
+    .execute()
+  await migrate(db, Object.fromEntries(all))
+  expect(await db.selectFrom('sessions').select('id').execute()).toEqual([])
+  expect(await db.selectFrom('session_agents').selectAll().execute()).toEqual([])
+})
+
 test('migrating again changes nothing', async () => {
   const { db, database } = await openAgent()
   const schema = () => database.prepare('select sql from sqlite_schema').all()
