@@ -18,7 +18,7 @@ export interface Tool {
   /** True if a call changes nothing, so it is safe to repeat; absent if every call might. */
   readsOnly?(): Promise<boolean>
   requiresApproval?: ApprovalRule
-  /** What a call sends out of the service; absent for a tool that sends nothing, undefined for a call that can't be made. */
+  /** Returns the egress of a call; absent for a tool that sends nothing, undefined for a call that can't be made. */
   egress?(input: Record<string, unknown>): Promise<Egress | undefined> | Egress | undefined
   /**
    * Where results come from: `own`: data of the agent; `computed`: the arguments alone; a function: the ids of the agent's
@@ -37,7 +37,7 @@ export interface Tool {
   execute(input: Record<string, unknown>, signal: AbortSignal, cause?: Cause): Promise<unknown>
 }
 
-/** What a call sends, beside the addresses that stand in its arguments. */
+/** The content that a call sends out of the service, beside the addresses that stand in its arguments. */
 export interface Egress {
   /** The receiver: an address, or words for a person. */
   to: string

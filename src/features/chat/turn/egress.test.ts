@@ -31,12 +31,10 @@ async function toolsWith(texts: Texts) {
   const never = async () => Promise.reject(new Error('not called'))
   const about = { description: '', parameters: { type: 'object' as const, properties: {} } }
   const own = (name: string, more: Partial<Tool>): Tool => ({
-    ...{
-      name,
-      ...about,
-      check: async () => undefined,
-      execute: answers(name, () => texts.service ?? 'done'),
-    },
+    name,
+    ...about,
+    check: async () => undefined,
+    execute: answers(name, () => texts.service ?? 'done'),
     ...more,
   })
   const stored = (name: string, type: string, configuration: object) =>
@@ -68,8 +66,11 @@ async function toolsWith(texts: Texts) {
     stored('get_order', 'http', { url: 'https://shop.example/orders/{number}', method: 'GET' }),
     stored('add_note', 'http', { url: 'https://shop.example/notes', method: 'POST' }),
     stored('find_orders', 'http', {
-      ...{ baseUrl: 'https://api.example', pathTemplate: '/orders/{id}', method: 'GET' },
-      ...{ pathParams: ['id'], queryParams: ['q'] },
+      baseUrl: 'https://api.example',
+      pathTemplate: '/orders/{id}',
+      method: 'GET',
+      pathParams: ['id'],
+      queryParams: ['q'],
     }),
     stored('rate', 'javascript', {
       code: 'return (await fetch("https://rates.example/" + args.day)).json()',
@@ -100,8 +101,14 @@ async function play({ texts = {}, calls, ...more }: Scene) {
   let ids = 0
   const outcome = await runTurn({
     stream: call => streamWithRetry(model, call, immediately),
-    ...{ contextWindow: 128_000, temperature: 0, tools, messages: [system, user('Go on.')] },
-    ...{ isTainted: false, emit() {}, signal: new AbortController().signal, maxIterations: 8 },
+    contextWindow: 128_000,
+    temperature: 0,
+    tools,
+    messages: [system, user('Go on.')],
+    isTainted: false,
+    emit() {},
+    signal: new AbortController().signal,
+    maxIterations: 8,
     newToolCallId: () => `id-${++ids}`,
     ...more,
   })
@@ -125,14 +132,17 @@ const carriers: Record<string, (order: string) => Partial<Scene> & { reads?: Cal
   'a page': page => ({ texts: { page }, reads: ['browse_url', { url: 'https://page.example/' }] }),
   'a page in the browser': browser => ({ texts: { browser }, reads: ['browser_read', {}] }),
   'a document behind the question': order => ({
-    ...{ isTainted: true, sources: ['book'], messages: [system, user(`Go on.\n\nPassages:\n${order}`)] },
+    isTainted: true,
+    sources: ['book'],
+    messages: [system, user(`Go on.\n\nPassages:\n${order}`)],
   }),
   'a document that is searched': passages => ({
     texts: { passages },
     reads: ['search_knowledge', { query: 'a' }],
   }),
   'a file of the conversation': order => ({
-    ...{ isTainted: true, messages: [system, user(`Documents:\n${order}`), user('Go on.')] },
+    isTainted: true,
+    messages: [system, user(`Documents:\n${order}`), user('Go on.')],
   }),
   'a service': service => ({ texts: { service }, reads: ['find_orders', { id: '7' }] }),
   'an MCP server': service => ({ texts: { service }, reads: ['ring', { text: 'hello' }] }),
@@ -218,7 +228,9 @@ describe('a text of outsiders gives orders', () => {
 
 const link = (url: string) => `One [first](https://page.example/1), two [second](${url}).`
 const shown = (text: string): Partial<Scene> => ({
-  ...{ isTainted: true, sources: ['book'], messages: [system, user(`Go on.\n\n${text}`)] },
+  isTainted: true,
+  sources: ['book'],
+  messages: [system, user(`Go on.\n\n${text}`)],
 })
 const open = (url: string): Call => ['browse_url', { url }]
 const readPage = open('https://page.example/')
@@ -334,7 +346,8 @@ const honest: Record<string, Scene> = {
   },
   'adds up what it has read from the database': { calls: [ownData, ['add_up', { numbers: [1, 2] }]] },
   'writes to a host that admins have named': {
-    ...{ browseHosts: ['*.shop.example', 'evil.example'], texts: { rows: 'x' } },
+    browseHosts: ['*.shop.example', 'evil.example'],
+    texts: { rows: 'x' },
     calls: [ownData, open(`${evil}?d=new`), open('https://www.shop.example/search?q=mine')],
   },
   'calls an API on a named host after reading rows': {

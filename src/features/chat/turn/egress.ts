@@ -4,7 +4,7 @@ import type { TurnInput } from './turn-input.ts'
 import type { TurnState } from './turn-state.ts'
 import { isWord, isWritten } from './written-address.ts'
 
-/** What a turn knows when it judges a call. */
+/** The state of a turn when it judges a call. */
 export interface Shown {
   /** All that the model has read and said, in order. */
   messages: readonly PromptMessage[]

@@ -26,5 +26,5 @@ export const approvalNeeded =
 export const secretHeld =
   'This call needs approval, and holds a secret that is stored nowhere. It was not made. A person has to enter the secret.'
 
-/** For the model, behind why a call is refused where nobody can approve it. */
+/** For the model, behind the reason of a refusal where no person can approve. */
 export const browseHostsHelp = 'An admin can allow the host of an address in the setting `browse_hosts`.'

@@ -36,7 +36,7 @@ export interface WaitingCall extends ToolCall {
   /** By which it waits. */
   rule: 'always' | 'tainted' | 'browser'
   approvers: 'admins' | 'chat'
-  /** What the call would send, and where; absent if it waits by the rule alone. */
+  /** The content and the receiver of a call that waits because it sends something. */
   why?: string
   sends_to?: string
   /** Of the last rule. */

@@ -39,7 +39,7 @@ export function isWord(value: string, text: string): boolean {
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
-/** What ends an address: a character that none contains, one that closes a bracket or a column, or punctuation before these. */
+/** The end of an address: a character that none contains, one that closes a bracket or a column, or punctuation before these. */
 const end = /^(?:[.:!?*_~]*(?:$|[\s"'<>`\\])|[)\]}|,;])/
 
 /** Whether the path, the query and the fragment stand behind a host, and no more; a fragment may follow an address without one. */

@@ -9,10 +9,10 @@ import { isImported } from './http-configuration.ts'
 import { namesIn } from './placeholders.ts'
 import { ownValue, textOf } from './values.ts'
 
-/** What code must name to reach the network, or to make other code out of its arguments. */
+/** The names by which code reaches the network, or makes other code out of its arguments. */
 const waysOut = /\b(?:fetch|eval|Function|constructor|globalThis)\b/
 
-/** What calls of a tool of type `http` or `javascript` send, and where their results come from. */
+/** Returns the egress and the origin of a tool of type `http` or `javascript`. */
 export function egressOf({ type, name, configuration }: StoredTool): Pick<Tool, 'egress' | 'origin'> {
   if (type === 'http') return { egress: input => requestOf(configuration as HttpConfiguration, input) }
   const { code } = configuration as JavascriptConfiguration
