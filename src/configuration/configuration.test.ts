@@ -41,6 +41,10 @@ describe('without any variable', () => {
       trustProxy: [],
       outboundAllow: [],
       modelPrices: {},
+      houseLimits: {
+        all: { monthly_tokens: undefined, monthly_usd: undefined },
+        person: { monthly_tokens: undefined, monthly_usd: undefined },
+      },
       models: {
         openai: { apiKey: undefined, baseUrl: undefined },
         anthropic: { apiKey: undefined, baseUrl: undefined },
@@ -226,6 +230,11 @@ describe('a wrong value', () => {
     ['ANTHROPIC_BASE_URL', 'https://models.example/?version=1', 'an http or https address without a query'],
     ['DEFAULT_PROVIDER', 'acme', 'one of openai, anthropic, google, openai-compatible, builtin'],
     ['EMBEDDING_PROVIDER', 'acme', 'one of builtin, openai, openai-compatible, google, local'],
+    ['BUDGET_MONTHLY_TOKENS', '0', 'a whole number from 1 to 1000000000000'],
+    ['BUDGET_MONTHLY_TOKENS', '1.5', 'a whole number from 1 to 1000000000000'],
+    ['BUDGET_PERSON_MONTHLY_TOKENS', '5k', 'a whole number from 1 to 1000000000000'],
+    ['BUDGET_MONTHLY_USD', '-1', 'US dollars, such as 12.50'],
+    ['BUDGET_PERSON_MONTHLY_USD', '$5', 'US dollars, such as 12.50'],
     ['CHAT_MAX_ITERATIONS', '0', 'a whole number from 1 to 100'],
     ['MAX_UPLOAD_BYTES', '0', 'a whole number from 1 to 2147483647'],
     ['SQLITE_SYNCHRONOUS', 'off', 'one of normal, full'],

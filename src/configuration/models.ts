@@ -1,7 +1,8 @@
 import { isAbsolute } from 'node:path'
 import { Type } from 'typebox'
+import { dollarsForm, maxTokens } from '#platform/http/monthly-budget.ts'
 import { readModelPrices } from './model-prices.ts'
-import { group, isWebAddress, key, oneOf, optional, webAddress } from './variables.ts'
+import { group, isWebAddress, key, oneOf, optional, webAddress, whole } from './variables.ts'
 
 const providers = ['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'] as const
 const embeddingProviders = ['builtin', 'openai', 'openai-compatible', 'google', 'local'] as const
@@ -11,6 +12,10 @@ function providerAddress() {
   return optional('an http or https address without a query', {
     check: value => isWebAddress(value) && !value.includes('?'),
   })
+}
+
+function limits(monthly_tokens: number | undefined, monthly_usd: string | undefined) {
+  return { monthly_tokens, monthly_usd }
 }
 
 /** Language and embedding models that agents use unless they have their own. */
@@ -29,6 +34,10 @@ export const models = group({
     EMBEDDING_PROVIDER: oneOf(embeddingProviders, 'builtin'),
     EMBEDDING_MODEL: optional('a model id, or a folder'),
     MODEL_PRICES: optional('the path of a JSON file'),
+    BUDGET_MONTHLY_TOKENS: Type.Optional(whole(undefined, 1, maxTokens)),
+    BUDGET_MONTHLY_USD: optional('US dollars, such as 12.50', { pattern: dollarsForm }),
+    BUDGET_PERSON_MONTHLY_TOKENS: Type.Optional(whole(undefined, 1, maxTokens)),
+    BUDGET_PERSON_MONTHLY_USD: optional('US dollars, such as 12.50', { pattern: dollarsForm }),
   },
   problems({ EMBEDDING_PROVIDER: provider, EMBEDDING_MODEL: model, MODEL_PRICES: prices }) {
     const read = readModelPrices(prices)
@@ -46,6 +55,11 @@ export const models = group({
     const { OPENAI_COMPATIBLE_BASE_URL: baseUrl, OPENAI_COMPATIBLE_API_KEY: apiKey } = environment
     return {
       modelPrices: 'prices' in prices ? prices.prices : {},
+      /** What the credentials below may cost a month: in all, and for each person. */
+      houseLimits: {
+        all: limits(environment.BUDGET_MONTHLY_TOKENS, environment.BUDGET_MONTHLY_USD),
+        person: limits(environment.BUDGET_PERSON_MONTHLY_TOKENS, environment.BUDGET_PERSON_MONTHLY_USD),
+      },
       models: {
         openai: { apiKey: environment.OPENAI_API_KEY, baseUrl: environment.OPENAI_BASE_URL },
         anthropic: { apiKey: environment.ANTHROPIC_API_KEY, baseUrl: environment.ANTHROPIC_BASE_URL },

@@ -52,7 +52,7 @@ export function key() {
   return optional('a key of printable ASCII characters without blanks', { pattern, secret: true })
 }
 
-export function whole(defaultValue: number, minimum: number, maximum: number) {
+export function whole(defaultValue: number | undefined, minimum: number, maximum: number) {
   const expects = `a whole number from ${minimum} to ${maximum}`
   return Type.Integer({ default: defaultValue, minimum, maximum, expects })
 }

@@ -1,7 +1,7 @@
 import type { Configuration } from '#configuration/configuration.ts'
 import { isLoopback } from '#platform/network.ts'
 import { createAddressPolicy } from '#platform/outbound/address-policy.ts'
-import { hostOf, isExposed, isProxied, isReadOnTheWay, isSpendingBounded, strangersMay } from './exposure.ts'
+import { hostOf, isExposed, isProxied, isReadOnTheWay, peopleSignIn, strangersMay } from './exposure.ts'
 import type { Finding } from './finding.ts'
 import { holding } from './finding.ts'
 
@@ -10,7 +10,7 @@ export function findInConfiguration(configuration: Configuration): Finding[] {
   return [
     ...findInAccess(configuration),
     ...findInSignIn(configuration),
-    ...findInSpending(configuration),
+    ...findInBudgets(configuration),
     ...findInProxies(configuration),
     ...findInOutbound(configuration),
     ...findInConnections(configuration),
@@ -96,22 +96,20 @@ function findInSignIn({ oidc, signInAllow }: Configuration): Finding[] {
   ])
 }
 
-function findInSpending(configuration: Configuration): Finding[] {
-  const { agentsBy, gateway, oidc, models } = configuration
-  const { openai, anthropic, google, openaiCompatible } = models
-  const isPaid = [openai, anthropic, google, openaiCompatible].some(
-    provider => provider?.apiKey !== undefined,
-  )
-  const isJoined = isExposed(configuration) || gateway !== undefined || oidc !== undefined
+/** A server without a key is the operator's own, which charges nothing; dollars are reserved by prices alone. */
+function findInBudgets(configuration: Configuration): Finding[] {
+  const { openai, anthropic, google, openaiCompatible } = configuration.models
+  const isPaid = [openai, anthropic, google, openaiCompatible].some(account => account?.apiKey !== undefined)
+  const { monthly_tokens, monthly_usd } = configuration.houseLimits.all
+  const hasPrices = Object.keys(configuration.modelPrices).length > 0
+  const isBounded = monthly_tokens !== undefined || (monthly_usd !== undefined && hasPrices)
+  const allMakeAgents = ['anyone', 'proved'].includes(String(configuration.agentsBy))
   return holding([
     [
-      isPaid &&
-        isJoined &&
-        ['anyone', 'proved'].includes(String(agentsBy)) &&
-        !isSpendingBounded(configuration),
+      isPaid && peopleSignIn(configuration) && allMakeAgents && !isBounded,
       'risk',
-      `All people who sign in may make agents (AGENTS_BY is ${agentsBy}), and nothing bounds what these spend with the platform's model credentials.`,
-      'Set AGENTS_BY to owners or to names.',
+      "People who sign in may make agents, and no budget bounds for sure what these spend on the platform's own model credentials.",
+      'Set BUDGET_MONTHLY_TOKENS, or BUDGET_MONTHLY_USD together with MODEL_PRICES, and BUDGET_PERSON_MONTHLY_TOKENS for each person; or AGENTS_BY to owners or to names.',
     ],
   ])
 }

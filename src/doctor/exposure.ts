@@ -18,6 +18,11 @@ export function isProxied({ baseUrl }: Pick<Configuration, 'baseUrl'>): boolean 
   return baseUrl !== undefined && !isLoopback(hostOf(baseUrl))
 }
 
+/** Whether other people can sign in: at a gateway, at a provider, or by links and invitations where they reach the service. */
+export function peopleSignIn(configuration: Configuration): boolean {
+  return configuration.gateway !== undefined || configuration.oidc !== undefined || isExposed(configuration)
+}
+
 /** Whether text that is sent in the clear to this address crosses networks of others. */
 export function isReadOnTheWay(address: string | undefined): boolean {
   const host = hostOf(address).replace(/^\[|\]$/g, '')
@@ -25,11 +30,6 @@ export function isReadOnTheWay(address: string | undefined): boolean {
   if (isIP(host) === 0)
     return host.includes('.') && !/\.(?:localhost|local|internal|lan|home\.arpa)$/.test(host)
   return ipaddr.process(host).range() === 'unicast'
-}
-
-/** Whether anything bounds what agents spend with the platform's model credentials. */
-export function isSpendingBounded(_: Configuration): boolean {
-  return false
 }
 
 /** What callers without a user may do on the agent `default`. */

@@ -53,7 +53,12 @@ describe('an operator’s address with a user and a password', () => {
     await using server = await compatible()
     const { models } = setUp({ openaiCompatible: { baseUrl: `${within(server.url)}${path}` } })
     const { model, ...resolved } = await models.resolve(plain)
-    expect(resolved).toEqual({ id: 'served', provider: 'openai-compatible', contextWindow: 8192 })
+    expect(resolved).toEqual({
+      id: 'served',
+      provider: 'openai-compatible',
+      paidBy: 'platform',
+      contextWindow: 8192,
+    })
     expect((await collect(streamWithRetry(model, question('Hi')))).text).toBe('Hello')
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([basic, basic])
   })
@@ -88,7 +93,12 @@ describe('resolving a model', () => {
     await using server = await compatible()
     const { models, guarded } = setUp({ openaiCompatible: { baseUrl: server.url, apiKey: 'platform' } })
     const { model, ...resolved } = await models.resolve(plain)
-    expect(resolved).toEqual({ id: 'served', provider: 'openai-compatible', contextWindow: 8192 })
+    expect(resolved).toEqual({
+      id: 'served',
+      provider: 'openai-compatible',
+      paidBy: 'platform',
+      contextWindow: 8192,
+    })
     expect((await collect(streamWithRetry(model, question('Hi')))).text).toBe('Hello')
     expect(server.requests.map(request => request.path)).toEqual(['/v1/models', '/v1/chat/completions'])
     for (const { headers } of server.requests) expect(headers.authorization).toBe('Bearer platform')

@@ -17,7 +17,7 @@ import type { EmbeddingModel } from './embeddings/embeddings.ts'
 import type { LocalEmbeddings } from './embeddings/local/local-embeddings.ts'
 import type { LanguageModel } from './language-model/language-model.ts'
 import type { Endpoint, ModelDescriptor, Provider, RemoteProvider } from './providers/provider.ts'
-import type { WaysOut } from './providers/provider-access.ts'
+import type { Access, WaysOut } from './providers/provider-access.ts'
 import { accessTo, endpointOf, notConfigured, usableProviders, waysOut } from './providers/provider-access.ts'
 import { remoteLanguageModel } from './providers/providers.ts'
 import type { Timing } from './transport/call-with-retry.ts'
@@ -27,6 +27,8 @@ interface ResolvedModel {
   /** The model's id at its provider, the same as in `metadata.model` and `message_start`. */
   id: string
   provider: Provider
+  /** Whose credentials pay for its calls; undefined for one that costs nothing. */
+  paidBy: Access['paidBy'] | undefined
   /** Context window in tokens; 32,768 if unknown. */
   contextWindow: number
 }
@@ -79,7 +81,7 @@ export function createModels({
   const lists = createModelLists({ clock, log })
   const ways = waysOut({ trusted: trustedFetch, outbound: outboundFetch })
 
-  function endpointFor(provider: RemoteProvider, agent: AgentChoice): Endpoint {
+  function endpointFor(provider: RemoteProvider, agent: AgentChoice) {
     const access = accessTo(provider, agent, configuration)
     if (access === undefined) throw notConfigured(provider)
     return endpointOf(access, ways)
@@ -133,7 +135,7 @@ export function createModels({
         remoteLanguageModel(provider, id, endpoint),
         windowSetFor(agent, { provider, id, requested }) ?? windowOf(provider, id, endpoint),
       ])
-      return { model, id, provider, contextWindow }
+      return { model, id, provider, paidBy: endpoint.paidBy, contextWindow }
     },
 
     inForce(agent) {
@@ -173,5 +175,5 @@ async function problemsOf(
 function resolveBuiltin(modelId = builtinModel.id): ResolvedModel {
   if (modelId !== builtinModel.id) throw unknownModel('builtin', modelId)
   const { id, provider, contextWindow } = builtinModel
-  return { model: builtinLanguageModel, id, provider, contextWindow }
+  return { model: builtinLanguageModel, id, provider, paidBy: undefined, contextWindow }
 }

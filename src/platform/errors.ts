@@ -128,3 +128,8 @@ export function required<Found>(found: Found | undefined, what: string): Found {
 export function conflict(message: string): AppError {
   return new AppError('CONFLICT', message)
 }
+
+/** Whether a budget is spent until a person raises it or the month ends; turns under way have not merely reserved the rest. */
+export function isSpent(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'BUDGET_SPENT' && error.isPermanent
+}

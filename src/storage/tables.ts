@@ -36,7 +36,7 @@ import type { TableSet } from './tables/table-set.ts'
 import { columnsOnly } from './tables/table-set.ts'
 import { toolTables } from './tables/tools.ts'
 import { turnTables } from './tables/turns.ts'
-import { usageTables } from './tables/usage.ts'
+import { usageIndexes, usageTables } from './tables/usage.ts'
 import { wakeUpTables } from './tables/wake-ups.ts'
 import { webhookTables } from './tables/webhooks.ts'
 import { workflowTables } from './tables/workflows.ts'
@@ -54,6 +54,7 @@ export const platformTables = {
   '0028-audit': auditTables,
   '0036-usage': usageTables,
   '0044-people': peopleTables,
+  '0047-platform-usage': usageIndexes,
 }
 
 /** The tables of each agent's own database, by migration likewise. */

@@ -40,7 +40,7 @@ const features: Record<string, readonly string[]> = {
   mcp: [],
   tools: ['mcp'],
   payments: ['agents', 'access'],
-  usage: ['agents', 'access'],
+  usage: ['access'],
   chat: ['knowledge', 'agents', 'usage'],
   'mcp-endpoint': ['chat', 'knowledge', 'agents', 'payments'],
   openai: ['chat', 'knowledge', 'agents', 'access', 'payments'],

@@ -28,7 +28,7 @@ it('usage of the month is shown by day, model, person and key, with the budget a
   const home = `/a/${/agents\/([^/]+)/.exec(chat)?.[1]}`
   const page = await browser.open(origin, { path: `${home}/usage`, expected: /429/ })
   await page.getByText('Nothing used this month').waitFor()
-  await page.getByText('No budget: nothing bounds').waitFor()
+  await page.getByText('No budget of its own').waitFor()
   await stage.send(chat, { content: 'Hello?' })
   await page.goto(`${origin}${home}/settings?tab=more`)
   await page.getByLabel('Tokens a month').fill('1000000')

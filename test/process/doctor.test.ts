@@ -127,14 +127,17 @@ describe('the configuration', () => {
       'stranger: Everybody may get an address that SIGN_IN_ALLOW admits, and create agents: @gmail.com, @yahoo.co.uk.',
       { ...provider, SIGN_IN_ALLOW: 'ada@gmail.com,@Gmail.com,@yahoo.co.uk,@gmail.example.com' },
     ],
-    [
-      'risk: All people who sign in may make agents (AGENTS_BY is proved)',
-      { ...provider, OPENAI_API_KEY: 'k' },
-    ],
-    [
-      'risk: All people who sign in may make agents (AGENTS_BY is anyone)',
+    ...[
+      { ...behindProxy, ...gateway, OPENAI_API_KEY: 'k' },
       { ...behindProxy, ...gateway, ANTHROPIC_API_KEY: 'k', AGENTS_BY: 'anyone' },
-    ],
+      { ...provider, ANTHROPIC_API_KEY: 'k', BUDGET_PERSON_MONTHLY_TOKENS: '1000' },
+      { ...open, GOOGLE_GENERATIVE_AI_API_KEY: 'k' },
+      { ...provider, OPENAI_API_KEY: 'k', BUDGET_MONTHLY_USD: '100' },
+      { ...open, OPENAI_COMPATIBLE_BASE_URL: 'https://models.example/v1', OPENAI_COMPATIBLE_API_KEY: 'k' },
+    ].map((environment): [string, Record<string, string>] => [
+      'risk: People who sign in may make agents, and no budget bounds for sure what these spend',
+      environment,
+    ]),
     ['risk: People who can choose their own address', { ...provider, OIDC_TRUST_EMAIL: 'true' }],
     [
       'risk: All people of a group own an agent, may delete it, and choose its people, by OIDC_ROLES: staff.',
@@ -148,6 +151,9 @@ describe('the configuration', () => {
 
   it.each<Record<string, string>>([
     {},
+    { OPENAI_API_KEY: 'k' },
+    { ...provider, OPENAI_API_KEY: 'k', BUDGET_MONTHLY_TOKENS: '1000000', BUDGET_MONTHLY_USD: '100' },
+    { ...open, OPENAI_COMPATIBLE_BASE_URL: 'http://ollama:11434/v1' },
     { DEV_USER: 'me@example.com', OUTBOUND_ALLOW: '127.0.0.1,localhost', RATE_LIMIT_GENERAL: '0' },
     { ...behindProxy, ...gateway, SMTP_URL: 'smtps://mail.example.com', MAIL_FROM: 'a@example.com' },
     {

@@ -1,4 +1,6 @@
 /** Several processes of the service on one database, as behind a load balancer without sticky sessions. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChatModel, HeldStream } from '../support/chat-model.ts'
@@ -9,6 +11,7 @@ import { openaiChunk, wireForm } from '../support/model-server.ts'
 import type { ReplicaSet } from '../support/replica-set.ts'
 import { startReplicas } from '../support/replica-set.ts'
 import type { ServerProcess } from '../support/server-process.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const agents = '/api/agents'
 const chat = `${agents}/default/chat`
@@ -21,11 +24,16 @@ let replicas: ReplicaSet
 
 beforeAll(async () => {
   model = await startChatModel()
+  const prices = join(temporaryDirectory(afterAll), 'prices.json')
+  writeFileSync(prices, JSON.stringify({ dear: { input: 0, output: 1000 } }))
   replicas = await startReplicas(3, {
     ...model.environment,
     DEV_USER: 'dev@example.com',
     LEASE_SECONDS: '5',
     CONVERSATIONS_MAX: '1000',
+    // Only calls of the model `dear` have a price, so no other test spends of it.
+    MODEL_PRICES: prices,
+    BUDGET_MONTHLY_USD: '10',
   })
 })
 
@@ -125,6 +133,31 @@ describe('three replicas on one database', () => {
     }
     const { messages } = (await replicas.any().call<MessageList>('GET', `${path}/chat?limit=1000`)).body
     expect(messages.filter(({ role }) => role === 'assistant')).toHaveLength(reported.turns)
+  })
+
+  it('let exactly ten of 100 turns of two agents spend the budget of all agents', async () => {
+    const paths: string[] = []
+    for (const name of ['first', 'second']) {
+      const { body } = await replicas.any().call<{ id: string }>('POST', agents, { body: { name } })
+      paths.push(`${agents}/${body.id}`)
+    }
+    // A turn costs what it reserves: a dollar for a thousand tokens of its answer.
+    const usage = { prompt_tokens: 10, completion_tokens: 1_000 }
+    const last = { ...openaiChunk({}, 'stop'), usage }
+    const reply = { stream: wireForm('openai', [openaiChunk({ content: 'Yes.' }), last]) }
+    model.next(...Array.from({ length: 10 }, () => reply))
+    const plain = { content: 'Hello', enableTools: false, autoRag: false, model: 'openai-compatible/dear' }
+    const ask = (n: number) =>
+      replicas.at(n).call<{ error?: string }>('POST', `${paths[n % 2]}/chat`, { body: plain })
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => ask(n)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(90)
+    for (const n of [0, 1, 2])
+      expect((await ask(n)).body.error).toMatch(
+        /^The budget of this service's own model credentials .* is spent/,
+      )
+    await replicas.any().call('PUT', `${paths[0]}/settings`, { body: { openai_compatible_api_key: 'own' } })
+    expect((await ask(0)).status).toBe(200)
   })
 
   it('see one another’s changes of access at once', async () => {

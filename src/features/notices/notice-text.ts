@@ -1,6 +1,10 @@
-/** The words of notices. What models and outsiders have written stands on one line, quoted and shortened, so that it can't pass for ours. */
+/**
+ * The words of notices. What models and outsiders have written stands on one line, quoted and shortened, so that it can't pass for
+ * ours, and its addresses are no links.
+ */
 import type { BrowserEvents } from '#features/browser/browser.events.ts'
 import type { ChatEvents } from '#features/chat/chat.events.ts'
+import { withoutLinks } from './without-links.ts'
 
 export type Requested = ChatEvents['approval.requested']
 export type TakeoverRequested = BrowserEvents['browser.takeover_requested']
@@ -32,7 +36,7 @@ export function approvalText(event: Requested, { agentName, workflow, read, ques
 
 /** Whether the text has all arguments of the call: no person agrees to a part. */
 export function isWhole({ arguments: given = {} }: Requested): boolean {
-  return JSON.stringify(given).length <= lengths.content
+  return withoutLinks(JSON.stringify(given)).length <= lengths.content
 }
 
 export function takeoverText(event: TakeoverRequested, { agentName }: Background): string {
@@ -51,12 +55,9 @@ export function minute(time: string): string {
   return `${time.slice(0, 16).replace('T', ' ')} UTC`
 }
 
-/** Without line breaks, control characters and those that change the direction of writing. */
+/** Without links, line breaks, control characters and those that change the direction of writing. */
 function inShort(text: string, length: number): string {
-  const line = text
-    .slice(0, 4 * length)
-    .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
-    .trim()
-    .toWellFormed()
+  const plain = text.slice(0, 4 * length).replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+  const line = withoutLinks(plain.trim().toWellFormed())
   return line.length > length ? `${line.slice(0, length - 1).toWellFormed()}…` : line
 }

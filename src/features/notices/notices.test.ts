@@ -353,6 +353,44 @@ describe('a notice', () => {
     )
   })
 
+  it.each(Object.keys(ways))(
+    'by %s shows addresses so that they are no links, but for its own',
+    async channel => {
+      const way = ways[channel] as Way
+      const agent = await stage.newAgent()
+      await agent.set({ notify: { [channel]: await way.contact(agent) } })
+      const tool = { name: 'pay', description: 'd', type: 'javascript', configuration: { code: 'return 1' } }
+      await stage.app.call('POST', `${agent.path}/tools`, { body: { ...tool, requiresApproval: 'always' } })
+      const before = way.sent().length
+      stage.model.next({
+        stream: openaiToolCall('pay', { url: 'https://evil.example', to: 'bo@evil.example' }),
+      })
+      const content = 'See www.evil.example or evil.example/x'
+      const body = { content, autoRag: false, background: true }
+      expect(await stage.app.call('POST', `${agent.path}/chat`, { body })).toMatchObject({ status: 200 })
+      await stage.pass(second)
+      await eventually(() => expect(way.sent().length).toBeGreaterThan(before))
+      const { text = '', data = [] } = way.sent().at(-1) ?? {}
+      expect(text).toContain('\nWith: {"url":"https[:]//evil[.]example","to":"bo[@]evil[.]example"}\n')
+      expect(text).toContain('\nFor the message: "See www[.]evil[.]example or evil[.]example/x"\n')
+      const links = Array.from(text.matchAll(/\S*(?:\/\/|@|\w\.\w)\S*/g), ([link]) => link)
+      expect(links.filter(link => !link.includes('['))).toEqual(channel === 'email' ? data : [])
+      expect(await way.press(agent, data[0] ?? '')).toMatch(/^Approved by /)
+    },
+  )
+
+  it('has no buttons where arguments are too long once their addresses are no links', async () => {
+    const { agent } = await begin('whatsapp')
+    const before = ways.whatsapp?.sent().length
+    const shown = 'x'.repeat(200)
+    stage.model.next({ stream: openaiToolCall('pay', { url: 'a.example '.repeat(5) + shown }) })
+    const body = { content: 'Pay', autoRag: false, background: true, cancel_waiting: true }
+    await stage.app.call('POST', `${agent.path}/chat`, { body })
+    await stage.pass(second)
+    expect(ways.whatsapp?.sent()).toHaveLength(before ?? -1)
+    expect(Object(stage.whatsapp.messages().at(-1)?.text).body).toMatch(/too long to show here/)
+  })
+
   it('is sent once when the messenger fails first, and takes the place of its buttons', async () => {
     const before = ways.telegram?.sent().length
     const agent = await stage.newAgent()

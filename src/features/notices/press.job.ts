@@ -3,6 +3,7 @@ import type { Press } from '#features/channels/incoming.service.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Decided, Decisions } from './decisions.service.ts'
+import { withoutLinks } from './without-links.ts'
 
 interface Dependencies {
   decisions: Decisions
@@ -24,7 +25,8 @@ export function createPressJob({ decisions, channels }: Dependencies): JobHandle
         : isTheirs
           ? await decisions.decide(agent, offered, {})
           : nothing('Only the person who was sent this decides on it. Nothing was done.')
-      const said = { notice: words, ...(isOver && { text: `${notice?.text}\n\n${words}` }) }
+      const shown = withoutLinks(words)
+      const said = { notice: shown, ...(isOver && { text: `${notice?.text}\n\n${shown}` }) }
       await channels.answerPress(agent, press, said, { key: `press:${jobId}`, signal })
     },
   }

@@ -3,7 +3,7 @@ import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { PromptMessage } from '#models/language-model/language-model.ts'
 import type { Actor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
-import { AppError } from '#platform/errors.ts'
+import { AppError, isSpent } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { ChatBody } from './openai.schema.ts'
@@ -152,11 +152,11 @@ function repeatOf({ stream, messages }: ChatBody, caller: string): string[] {
 const repeatMs = 60_000
 const clientLeft = new AppError('CONFLICT', 'The same request was given up by its client a moment ago.')
 
+/** A budget that is spent refuses a repeated request before any tool is called, so its error keeps its code. */
 function failedAfterTools(cause: unknown): AppError {
   const message = cause instanceof AppError ? cause.message : 'The answer could not be finished.'
-  return new AppError(
-    'TURN_FAILED_AFTER_TOOLS',
-    `${message} Tools had been called before: they may do the same again if the request is repeated.`,
-    { cause },
-  )
+  const told = `${message} Tools had been called before: they may do the same again if the request is repeated.`
+  if (cause instanceof AppError && isSpent(cause))
+    return new AppError('BUDGET_SPENT', told, { cause, details: cause.details ?? {} })
+  return new AppError('TURN_FAILED_AFTER_TOOLS', told, { cause })
 }

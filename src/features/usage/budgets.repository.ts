@@ -7,12 +7,17 @@ export interface Amount {
   cost: number
 }
 
-/** What may be spent in a month, by an agent, an API key, or a person on an agent. */
+/**
+ * What may be spent in a month: by an agent, an API key, or a person on an agent; and of the platform's own model credentials, by
+ * a person on all agents (`everywhere`, or `owner` of the agent for a turn that no person began), or by all turns (`platform`).
+ */
 export type Budget = Amount &
   (
     | { of: 'agent'; agentId: string }
     | { of: 'key'; key: string }
     | { of: 'person'; agentId: string; person: string }
+    | { of: 'everywhere' | 'owner'; person: string }
+    | { of: 'platform' }
   )
 
 /** A reservation; `month` is as 2026-11. */
@@ -29,8 +34,10 @@ export interface Held extends Amount {
 const slotMs = 10 * 60_000
 
 export function scopeOf(budget: Budget): string {
+  if (budget.of === 'platform') return 'platform'
   if (budget.of === 'key') return `key:${budget.key}`
-  return budget.of === 'agent' ? `agent:${budget.agentId}` : `person:${budget.agentId}:${budget.person}`
+  if (budget.of === 'agent') return `agent:${budget.agentId}`
+  return `person:${budget.of === 'person' ? budget.agentId : '*'}:${budget.person}`
 }
 
 /**
@@ -70,14 +77,15 @@ export async function reserve(
       .executeTakeFirst()
   const held = await attempt()
   if (held !== undefined) return { ...place, tokens, cost, slot: held.slot }
-  await countAgain(database, budget, { ...place, slot })
+  const { slot: reserved } = await spentOf(database, place.scope, place.month)
+  if (reserved < slot - 1) await countAgain(database, budget, { ...place, slot })
   const again = await attempt()
   return again && { ...place, tokens, cost, slot: again.slot }
 }
 
 /**
  * Begins the row of a month with what was used in it. So does a row that had no reservation for long, since nothing was counted
- * there while the agent had no budget.
+ * there while there was no budget. What is spent never decreases: the usage of an agent is deleted with it.
  */
 async function countAgain(
   database: UsageDatabase,
@@ -85,14 +93,19 @@ async function countAgain(
   { scope, month, slot }: Pick<Held, 'scope' | 'month' | 'slot'>,
 ): Promise<void> {
   const none = sql<number>`0`
+  const agentId = 'agentId' in budget ? budget.agentId : null
+  const person = 'person' in budget ? budget.person : null
+  const [tokens, cost] = ['everywhere', 'owner', 'platform'].includes(budget.of)
+    ? ['platform_tokens', 'platform_cost']
+    : ['input_tokens + output_tokens + estimated_tokens', 'cost']
   const used = database
     .selectFrom('usage')
     .select([
       sql<string>`cast(${scope} as text)`.as('scope'),
       sql<string>`cast(${month} as text)`.as('month'),
-      sql<string | null>`cast(${budget.of === 'key' ? null : budget.agentId} as text)`.as('agent_id'),
-      sql<number>`coalesce(sum(input_tokens + output_tokens + estimated_tokens), 0)`.as('spent_tokens'),
-      sql<number>`coalesce(sum(cost), 0)`.as('spent_cost'),
+      sql<string | null>`cast(${agentId} as text)`.as('agent_id'),
+      sql<number>`coalesce(sum(${sql.raw(tokens)}), 0)`.as('spent_tokens'),
+      sql<number>`coalesce(sum(${sql.raw(cost)}), 0)`.as('spent_cost'),
       sql<number>`cast(${slot} as bigint)`.as('slot'),
       ...(['reserved_tokens', 'reserved_cost', 'former_tokens', 'former_cost'] as const).map(name =>
         none.as(name),
@@ -101,12 +114,8 @@ async function countAgain(
     .where('day', '>=', `${month}-01`)
     .where('day', '<=', `${month}-31`)
     .$if(budget.of === 'key', query => query.where('author', '=', scope))
-    .$if(budget.of !== 'key', query =>
-      query.where('agent_id', '=', budget.of === 'key' ? '' : budget.agentId),
-    )
-    .$if(budget.of === 'person', query =>
-      query.where('person', '=', budget.of === 'person' ? budget.person : ''),
-    )
+    .$if(agentId !== null, query => query.where('agent_id', '=', agentId))
+    .$if(person !== null, query => query.where('person', '=', person))
   await database
     .insertInto('budgets')
     .columns([
@@ -118,7 +127,8 @@ async function countAgain(
       conflict
         .columns(['scope', 'month'])
         .doUpdateSet(({ ref }) => ({
-          ...{ spent_tokens: ref('excluded.spent_tokens'), spent_cost: ref('excluded.spent_cost') },
+          spent_tokens: larger('spent_tokens'),
+          spent_cost: larger('spent_cost'),
           ...{
             slot: ref('excluded.slot'),
             reserved_tokens: 0,
@@ -130,6 +140,11 @@ async function countAgain(
         .where('budgets.slot', '<', slot - 1),
     )
     .execute()
+}
+
+function larger(column: 'spent_tokens' | 'spent_cost') {
+  const [former, counted] = [sql.ref(`budgets.${column}`), sql.ref(`excluded.${column}`)]
+  return sql<number>`case when ${former} > ${counted} then ${former} else ${counted} end`
 }
 
 /** Puts what was spent in the place of what was reserved, if that has not expired. */
@@ -151,15 +166,15 @@ export async function settle(database: UsageDatabase, held: Held, { tokens, cost
     .execute()
 }
 
-/** What was spent, without what is reserved. */
-export async function spentOf(database: UsageDatabase, scope: string, month: string): Promise<Amount> {
+/** What was spent, without what is reserved, and the slot of the last reservation. */
+export async function spentOf(database: UsageDatabase, scope: string, month: string) {
   const row = await database
     .selectFrom('budgets')
-    .select(['spent_tokens as tokens', 'spent_cost as cost'])
+    .select(['spent_tokens as tokens', 'spent_cost as cost', 'slot'])
     .where('scope', '=', scope)
     .where('month', '=', month)
     .executeTakeFirst()
-  return row ?? { tokens: 0, cost: 0 }
+  return row ?? { tokens: 0, cost: 0, slot: 0 }
 }
 
 /** The budgets as they are set for a key, and for a person on an agent. */
@@ -182,4 +197,17 @@ export async function findLimits(
     .where('email', '=', person)
     .execute()
   return { ofKey, ofPerson }
+}
+
+/** The e-mail address of the agent's first owner; null without one. */
+export async function findOwner(database: UsageDatabase, agentId: string): Promise<string | null> {
+  const row = await database
+    .selectFrom('agent_admins')
+    .select('email')
+    .where('agent_id', '=', agentId)
+    .where('role', '=', 'owner')
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.email ?? null
 }

@@ -1,15 +1,15 @@
-import type { StoredSettings } from '#features/agents/settings.service.ts'
+import type { Access } from '#models/providers/provider-access.ts'
 import type { Actor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Amount, Budget, Held } from './budgets.repository.ts'
-import { findLimits, reserve, scopeOf, settle, spentOf } from './budgets.repository.ts'
+import { findLimits, findOwner, reserve, scopeOf, settle, spentOf } from './budgets.repository.ts'
 import type { UsageDatabase } from './usage.repository.ts'
 
-interface Limits {
-  monthly_tokens?: number | null
+export interface Limits {
+  monthly_tokens?: number | null | undefined
   /** A decimal. */
-  monthly_usd?: string | null
+  monthly_usd?: string | null | undefined
 }
 
 const unlimited = Number.MAX_SAFE_INTEGER
@@ -23,7 +23,24 @@ function amountOf({ monthly_tokens, monthly_usd }: Limits = {}): Amount | undefi
   return { tokens: monthly_tokens ?? unlimited, cost }
 }
 
-export function createBudgets({ platform, clock }: { platform: UsageDatabase; clock: Clock }) {
+interface Dependencies {
+  platform: UsageDatabase
+  /** Of the platform's own model credentials: for all turns, and for each person over all agents. */
+  houseLimits: { all: Limits; person: Limits }
+  clock: Clock
+}
+
+/** By which the budgets of a turn are found. */
+export interface Spending {
+  agentId: string
+  settings: Limits
+  /** Whose credentials pay; undefined for a model that costs nothing. */
+  paidBy: Access['paidBy'] | undefined
+}
+
+export function createBudgets({ platform, houseLimits, clock }: Dependencies) {
+  const [ofAll, ofEach] = [amountOf(houseLimits.all), amountOf(houseLimits.person)]
+
   async function refusal(budget: Budget): Promise<AppError> {
     const now = new Date(clock.now())
     const spent = await spentOf(platform, scopeOf(budget), now.toISOString().slice(0, 7))
@@ -50,19 +67,38 @@ export function createBudgets({ platform, clock }: { platform: UsageDatabase; cl
     )
   }
 
+  async function ofPerson(agentId: string, { kind, id }: Actor, person: string): Promise<Budget[]> {
+    const key = kind === 'key' && id !== null ? id : undefined
+    const limits = await findLimits(platform, { agentId, key, person })
+    const [ofKey, onAgent] = [amountOf(limits.ofKey), amountOf(limits.ofPerson)]
+    return [
+      ...(key !== undefined && ofKey ? [{ of: 'key', key, ...ofKey } as const] : []),
+      ...(onAgent ? [{ of: 'person', agentId, person, ...onAgent } as const] : []),
+    ]
+  }
+
+  /** A schedule or a workflow would else be a way around the budget of the person who made it. */
+  async function ofPayer(agentId: string, { kind }: Actor, email: string | null): Promise<Budget[]> {
+    if (ofEach === undefined) return []
+    if (email !== null) return [{ of: 'everywhere', person: email, ...ofEach }]
+    const owner = kind === 'schedule' || kind === 'workflow' ? await findOwner(platform, agentId) : null
+    return owner === null ? [] : [{ of: 'owner', person: owner, ...ofEach }]
+  }
+
   return {
-    /** The budgets that the turns of an actor count against, in one order. */
-    async of(agentId: string, settings: StoredSettings, { kind, id, person }: Actor): Promise<Budget[]> {
+    /**
+     * The budgets that the turns of an actor count against. Those that fewer share come first, so that a turn that these refuse
+     * reserves nothing of the others. Each is reserved by a statement of its own, so that no turn waits for another's locks.
+     */
+    async of(spending: Spending, actor: Actor): Promise<Budget[]> {
+      const { agentId, settings, paidBy } = spending
       const found: Budget[] = []
       const own = amountOf(settings)
       if (own) found.push({ of: 'agent', agentId, ...own })
-      const email = person ?? (kind === 'person' ? id : null)
-      if (email === null) return found
-      const key = kind === 'key' && id !== null ? id : undefined
-      const limits = await findLimits(platform, { agentId, key, person: email })
-      const [ofKey, ofPerson] = [amountOf(limits.ofKey), amountOf(limits.ofPerson)]
-      if (key !== undefined && ofKey) found.push({ of: 'key', key, ...ofKey })
-      if (ofPerson) found.push({ of: 'person', agentId, person: email, ...ofPerson })
+      const email = actor.person ?? (actor.kind === 'person' ? actor.id : null)
+      if (email !== null) found.push(...(await ofPerson(agentId, actor, email)))
+      if (paidBy === 'platform') found.push(...(await ofPayer(agentId, actor, email)))
+      if (paidBy === 'platform' && ofAll) found.push({ of: 'platform', ...ofAll })
       return found
     },
 
@@ -93,4 +129,11 @@ const words = {
   },
   key: { budget: 'the budget of this API key', remedy: 'who manages the key can raise it' },
   person: { budget: 'your budget on this agent', remedy: "the agent's owners can raise it" },
+  everywhere: { budget: 'your budget over all agents', remedy: remedyOf('BUDGET_PERSON') },
+  owner: { budget: "the budget over all agents of this agent's owner", remedy: remedyOf('BUDGET_PERSON') },
+  platform: { budget: "the budget of this service's own model credentials", remedy: remedyOf('BUDGET') },
 } satisfies Record<Budget['of'], unknown>
+
+function remedyOf(prefix: string): string {
+  return `the operator can raise ${prefix}_MONTHLY_TOKENS or ${prefix}_MONTHLY_USD, and agents with a model key of their own still answer`
+}

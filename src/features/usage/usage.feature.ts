@@ -14,7 +14,7 @@ export function createUsage(
   infrastructure: Infrastructure,
   { access }: Pick<AccessFeature, 'access'>,
 ): UsageFeature {
-  const { modelPrices } = infrastructure.configuration
-  const usage = createUsageService({ ...infrastructure, modelPrices })
+  const { modelPrices, houseLimits } = infrastructure.configuration
+  const usage = createUsageService({ ...infrastructure, modelPrices, houseLimits })
   return { usage, routes: app => registerUsageRoutes(app, { usage, access }) }
 }

@@ -6,7 +6,7 @@ import type { PlatformTables } from '#storage/tables.ts'
 import type { UsageQuery } from './usage.schema.ts'
 
 export type UsageDatabase = Kysely<PlatformTables>
-export type UsageRow = Insertable<PlatformTables['usage']>
+export type UsageRow = Required<Insertable<PlatformTables['usage']>>
 
 const key = ['agent_id', 'day', 'author', 'model'] as const
 export const usageCounts = [
@@ -20,12 +20,12 @@ export const usageCounts = [
   'unpriced_calls',
 ] as const
 
+const counted = [...usageCounts, 'platform_tokens', 'platform_cost'] as const
+
 export type UsageCounts = Record<(typeof usageCounts)[number], number>
 
 const addRow = prepareQuery((database: UsageDatabase, value: ValueOf<keyof UsageRow>) => {
-  const values = Object.fromEntries(
-    [...key, 'person' as const, ...usageCounts].map(name => [name, value(name)]),
-  )
+  const values = Object.fromEntries([...key, 'person' as const, ...counted].map(name => [name, value(name)]))
   return database
     .insertInto('usage')
     .values(values as unknown as UsageRow)
@@ -34,7 +34,7 @@ const addRow = prepareQuery((database: UsageDatabase, value: ValueOf<keyof Usage
         .columns(key)
         .doUpdateSet(({ eb, ref }) =>
           Object.fromEntries(
-            usageCounts.map(name => [name, eb(`usage.${name}`, '+', ref(`excluded.${name}`))] as const),
+            counted.map(name => [name, eb(`usage.${name}`, '+', ref(`excluded.${name}`))] as const),
           ),
         ),
     )

@@ -1,4 +1,3 @@
-import type { StoredSettings } from '#features/agents/settings.service.ts'
 import type { AnswerPart, CallOptions, Parts } from '#models/language-model/language-model.ts'
 import type { Provider } from '#models/providers/provider.ts'
 import type { Actor } from '#platform/actor.ts'
@@ -8,6 +7,7 @@ import { timestamp } from '#platform/clock.ts'
 import { AppError, invalid } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
+import type { Limits, Spending } from './budgets.service.ts'
 import { createBudgets } from './budgets.service.ts'
 import type { ReportedUsage } from './count-call.ts'
 import { createCallCount, estimateOf } from './count-call.ts'
@@ -18,11 +18,9 @@ import { addUsage, sumUsage, usageCounts } from './usage.repository.ts'
 import type { Usage, UsageQuery } from './usage.schema.ts'
 
 /** By which a turn's calls are counted. */
-interface Metered {
-  agentId: string
+interface Metered extends Spending {
   provider: Provider
   model: string
-  settings: StoredSettings
 }
 
 /** The name that a call is counted under: those of models that no service has are one, since callers may make up any number. */
@@ -37,6 +35,7 @@ interface Dependencies {
   platform: UsageDatabase
   /** By the id of a model, or by `provider/id`. */
   modelPrices: Readonly<Record<string, ModelPrice>>
+  houseLimits: { all: Limits; person: Limits }
   metrics: Metrics
   clock: Clock
   log: Log
@@ -46,7 +45,8 @@ type Counted = ReturnType<ReturnType<typeof createCallCount>['counted']>
 
 /** An answer is not lost because it was not counted. */
 function createAdd({ platform, metrics, clock, log }: Dependencies) {
-  return async ({ agentId, provider, model }: Metered, by: Author, turns: number, counted: Counted) => {
+  return async (metered: Metered, by: Author, turns: number, counted: Counted) => {
+    const { agentId, provider, model, paidBy } = metered
     const { tokens, estimated, cost } = counted
     const { input, cached, output } = tokens
     metrics.countModelCall(provider, (cost ?? 0) / 1e9)
@@ -57,6 +57,8 @@ function createAdd({ platform, metrics, clock, log }: Dependencies) {
       ...{ agent_id: agentId, day: timestamp(clock).slice(0, 10), ...by, model, turns, calls: 1 },
       ...{ input_tokens: input, cached_tokens: cached, output_tokens: output, estimated_tokens: estimated },
       ...{ cost: cost ?? 0, unpriced_calls: cost === undefined ? 1 : 0 },
+      platform_tokens: paidBy === 'platform' ? input + output + estimated : 0,
+      platform_cost: paidBy === 'platform' ? (cost ?? 0) : 0,
     }
     await addUsage(platform, row).catch(error => log.error({ err: error, ...row }, 'usage was not counted'))
   }
@@ -64,7 +66,7 @@ function createAdd({ platform, metrics, clock, log }: Dependencies) {
 
 export function createUsageService(needs: Dependencies) {
   const { platform, modelPrices, clock, log } = needs
-  const budgets = createBudgets({ platform, clock })
+  const budgets = createBudgets(needs)
   const add = createAdd(needs)
 
   return {
@@ -72,7 +74,7 @@ export function createUsageService(needs: Dependencies) {
     async meter(metered: Metered) {
       const actor = currentActor.getStore() ?? anonymous
       const by = authorOf(actor)
-      const limits = await budgets.of(metered.agentId, metered.settings, actor)
+      const limits = await budgets.of(metered, actor)
       await budgets.reserve(limits, { tokens: 0, cost: 0 })
       const price = modelPrices[`${metered.provider}/${metered.model}`] ?? modelPrices[metered.model]
       let turns = 1

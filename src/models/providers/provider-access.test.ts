@@ -35,70 +35,77 @@ describe('where a provider is reached, and with whose key', () => {
       'openai',
       agent(ownKeys),
       nothing,
-      ['https://api.openai.com/v1', 'own-openai', 'operator'],
+      ['https://api.openai.com/v1', 'own-openai', 'operator', 'agent'],
     ],
     [
       'the operator’s address and key',
       'openai',
       agent(),
       everything,
-      ['https://gateway.example/openai/v1', 'platform-openai', 'operator'],
+      ['https://gateway.example/openai/v1', 'platform-openai', 'operator', 'platform'],
     ],
     [
       'the operator’s address, the own key first',
       'openai',
       agent(ownKeys),
       everything,
-      ['https://gateway.example/openai/v1', 'own-openai', 'operator'],
+      ['https://gateway.example/openai/v1', 'own-openai', 'operator', 'agent'],
     ],
     [
       'Anthropic',
       'anthropic',
       agent(ownKeys),
       everything,
-      ['https://api.anthropic.com/v1', 'own-anthropic', 'operator'],
+      ['https://api.anthropic.com/v1', 'own-anthropic', 'operator', 'agent'],
     ],
     [
       'Google',
       'google',
       agent(),
       everything,
-      ['https://generativelanguage.googleapis.com/v1beta', 'platform-google', 'operator'],
+      ['https://generativelanguage.googleapis.com/v1beta', 'platform-google', 'operator', 'platform'],
     ],
     [
       'the operator’s compatible server',
       'openai-compatible',
       agent(),
       everything,
-      ['http://127.0.0.1:11434/v1', 'platform-compatible', 'operator'],
+      ['http://127.0.0.1:11434/v1', 'platform-compatible', 'operator', 'platform'],
     ],
     [
       'the operator’s compatible server, the own key first',
       'openai-compatible',
       agent(ownKeys),
       everything,
-      ['http://127.0.0.1:11434/v1', 'own-compatible', 'operator'],
+      ['http://127.0.0.1:11434/v1', 'own-compatible', 'operator', 'agent'],
     ],
     [
       'the agent’s compatible server: never the platform’s key',
       'openai-compatible',
       agent({}, ownAddress),
       everything,
-      ['https://models.example/v1', undefined, 'agent'],
+      ['https://models.example/v1', undefined, 'agent', 'agent'],
     ],
     [
       'the agent’s compatible server with its own key',
       'openai-compatible',
       agent(ownKeys, ownAddress),
       everything,
-      ['https://models.example/v1', 'own-compatible', 'agent'],
+      ['https://models.example/v1', 'own-compatible', 'agent', 'agent'],
     ],
     [
       'an address of the agent changes nothing for the others',
       'openai',
       agent({}, ownAddress),
       everything,
-      ['https://gateway.example/openai/v1', 'platform-openai', 'operator'],
+      ['https://gateway.example/openai/v1', 'platform-openai', 'operator', 'platform'],
+    ],
+    [
+      'the operator’s compatible server without a key',
+      'openai-compatible',
+      agent(),
+      { ...nothing, openaiCompatible: { baseUrl: 'http://127.0.0.1:11434/v1' } },
+      ['http://127.0.0.1:11434/v1', undefined, 'operator', 'platform'],
     ],
     ['no key', 'openai', agent(), nothing, undefined],
     [
@@ -112,7 +119,7 @@ describe('where a provider is reached, and with whose key', () => {
     ['no compatible server', 'openai-compatible', agent(ownKeys), nothing, undefined],
   ])('%s', (_, provider, choice, configuration, expected) => {
     const access = accessTo(provider, choice, configuration)
-    expect(access && [access.baseUrl, access.apiKey, access.addressFrom]).toEqual(expected)
+    expect(access && [access.baseUrl, access.apiKey, access.addressFrom, access.paidBy]).toEqual(expected)
   })
 
   test('no key of another name is used', () => {
@@ -148,12 +155,14 @@ test('an agent’s address goes through the guard, an operator’s does not, and
     }
   const fetches = { trusted: fetchNamed('trusted'), outbound: fetchNamed('outbound') }
   const ways = waysOut(fetches)
-  await endpointOf({ baseUrl: 'https://a.example/v1', apiKey: 'k', addressFrom: 'agent' }, ways).fetch(
-    'https://a.example',
-  )
-  await endpointOf({ baseUrl: 'https://b.example/v1', apiKey: 'k', addressFrom: 'operator' }, ways).fetch(
-    'https://b.example',
-  )
+  await endpointOf(
+    { baseUrl: 'https://a.example/v1', apiKey: 'k', addressFrom: 'agent', paidBy: 'agent' },
+    ways,
+  ).fetch('https://a.example')
+  await endpointOf(
+    { baseUrl: 'https://b.example/v1', apiKey: 'k', addressFrom: 'operator', paidBy: 'agent' },
+    ways,
+  ).fetch('https://b.example')
   expect(calls).toEqual([
     ['outbound', 'error'],
     ['trusted', 'error'],
@@ -163,7 +172,7 @@ test('an agent’s address goes through the guard, an operator’s does not, and
 test('what nothing guards goes to an operator’s address alone, and every endpoint of a kind goes the same way', () => {
   const ways = waysOut({ trusted: fetch, outbound: fetch })
   const endpoint = (addressFrom: 'agent' | 'operator') =>
-    endpointOf({ baseUrl: 'https://a.example/v1', apiKey: 'k', addressFrom }, ways)
+    endpointOf({ baseUrl: 'https://a.example/v1', apiKey: 'k', addressFrom, paidBy: 'agent' }, ways)
   expect(endpoint('operator').send).toBe(sendDirectly)
   expect(endpoint('agent').send).toBeUndefined()
   expect(endpoint('agent').fetch).toBe(endpoint('agent').fetch)

@@ -21,6 +21,8 @@ export interface Access {
   apiKey: string | undefined
   /** The origin of the address: an operator's is trusted, an agent's goes through the outbound guard. */
   addressFrom: 'operator' | 'agent'
+  /** Whose credentials pay for the calls. */
+  paidBy: 'platform' | 'agent'
 }
 
 /**
@@ -34,23 +36,28 @@ export function accessTo(
 ): Access | undefined {
   if (provider === 'openai-compatible') {
     const ownKey = credentials.openai_compatible_api_key
-    if (settings.llm_base_url)
-      return { baseUrl: baseAddress(settings.llm_base_url), apiKey: ownKey, addressFrom: 'agent' }
+    if (settings.llm_base_url) {
+      const baseUrl = baseAddress(settings.llm_base_url)
+      return { baseUrl, apiKey: ownKey, addressFrom: 'agent', paidBy: 'agent' }
+    }
     const platform = configuration.openaiCompatible
     return (
       platform && {
         baseUrl: baseAddress(platform.baseUrl),
         apiKey: ownKey ?? platform.apiKey,
         addressFrom: 'operator',
+        paidBy: ownKey ? 'agent' : 'platform',
       }
     )
   }
   const platform = configuration[provider]
-  const apiKey = credentials[names[provider].setting] ?? platform?.apiKey
+  const own = credentials[names[provider].setting]
+  const apiKey = own ?? platform?.apiKey
   const publicAddress = adapterOf(provider).publicAddress
   const baseUrl =
     platform?.baseUrl === undefined ? publicAddress : baseAddress(platform.baseUrl, publicAddress)
-  return apiKey && baseUrl ? { baseUrl, apiKey, addressFrom: 'operator' } : undefined
+  const paidBy = own ? 'agent' : 'platform'
+  return apiKey && baseUrl ? { baseUrl, apiKey, addressFrom: 'operator', paidBy } : undefined
 }
 
 /** Returns the providers that this agent can use, in order of preference; always includes `builtin`. */
@@ -83,6 +90,9 @@ function withoutRedirects(send: typeof fetch): typeof fetch {
   return (input, init) => send(input, { ...init, redirect: 'error' })
 }
 
-export function endpointOf({ baseUrl, apiKey, addressFrom }: Access, ways: WaysOut): Endpoint {
-  return { baseUrl, apiKey, ...ways[addressFrom] }
+export function endpointOf(
+  { addressFrom, ...access }: Access,
+  ways: WaysOut,
+): Endpoint & Pick<Access, 'paidBy'> {
+  return { ...access, ...ways[addressFrom] }
 }

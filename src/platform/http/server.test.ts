@@ -91,7 +91,7 @@ describe('cross-origin requests', () => {
       })
       expect(headers['access-control-allow-origin']).toBe('*')
       expect(headers['access-control-expose-headers']).toBe(
-        'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After',
+        'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Should-Retry',
       )
       expect(headers).not.toHaveProperty('access-control-allow-credentials')
       expect(headers).not.toHaveProperty('set-cookie')

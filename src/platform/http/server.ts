@@ -4,7 +4,7 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { fastify, LogController } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { diskProblemIn } from '../disk.ts'
-import { AppError, invalid } from '../errors.ts'
+import { AppError, invalid, isSpent } from '../errors.ts'
 import type { LagMeasurement } from '../event-loop/measure-lag.ts'
 import type { Log } from '../logging/log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -150,6 +150,8 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
   if (wait !== undefined) reply.header('Retry-After', String(wait))
   const area =
     request.routeOptions.config.area ?? unroutable.get(request.raw)?.area ?? areaOf(request.originalUrl)
+  // Clients of OpenAI would repeat every answer with this status.
+  if (area === 'openai' && isSpent(error)) reply.header('x-should-retry', 'false')
   const answer = formatError(error, area, request.id)
   // Fastify would close the connection of a client that still sends, which then never sees this response.
   if (answer.status === 413) reply.removeHeader('connection')

@@ -1,4 +1,5 @@
-import { bigint, partOf, text, textOrNull } from '#platform/columns.ts'
+import type { Columns } from '#platform/columns.ts'
+import { bigint, partOf, since, text, textOrNull, withDefault } from '#platform/columns.ts'
 import { declarePlatformTables } from './table-set.ts'
 
 /** The use of models: out of reach of agents' SQL, and together for keys of several agents. */
@@ -24,6 +25,9 @@ export const usageTables = declarePlatformTables({
       cost: bigint,
       /** Calls without a known price. */
       unpriced_calls: bigint,
+      /** Of all tokens, and of the cost, the part on the platform's own credentials. */
+      platform_tokens: since('0047-platform-usage', withDefault(bigint, 0)),
+      platform_cost: since('0047-platform-usage', withDefault(bigint, 0)),
     },
     agent: 'agent_id',
     key: ['agent_id', 'day', 'author', 'model'],
@@ -32,7 +36,7 @@ export const usageTables = declarePlatformTables({
   /** The spent part of a budget in a month, and reservations for pending calls. */
   budgets: {
     columns: {
-      /** `agent:<id>`, `key:<id>`, `person:<agent id>:<e-mail address>`. */
+      /** `agent:<id>`, `key:<id>`, `person:<agent id>:<e-mail address>`, `person:*:<e-mail address>`, `platform`. */
       scope: text,
       /** Month such as 2026-11. */
       month: text,
@@ -51,3 +55,14 @@ export const usageTables = declarePlatformTables({
     instead: 'counted again from the usage',
   },
 })
+
+/** Finds the usage of a month, of all agents, to count it again. */
+export const usageIndexes = declarePlatformTables<Record<never, Columns>>(
+  {},
+  {
+    async create({ schema }) {
+      await schema.createIndex('usage_day').on('usage').column('day').execute()
+      await schema.createIndex('usage_person').on('usage').columns(['person', 'day']).execute()
+    },
+  },
+)

@@ -21,7 +21,7 @@ export default {
   unpriced: count =>
     `Aufrufe, deren Preis nicht bekannt ist: ${count}. Preise nennt der Betreiber in einer Datei (MODEL_PRICES).`,
   budgets: 'Budget',
-  noBudget: 'Kein Budget: Nichts begrenzt, was der Agent im Monat ausgeben darf.',
+  noBudget: 'Kein eigenes Budget begrenzt, was der Agent im Monat ausgeben darf.',
   left: (used, limit, rest) => `${used} von ${limit}, ${rest} übrig`,
   spent: limit => `${limit} verbraucht: Bis zum nächsten Monat wird nichts beantwortet.`,
   change: 'Budget ändern',

@@ -21,7 +21,7 @@ export const en = {
   unpriced: (count: string) =>
     `Calls whose price is not known: ${count}. The operator names prices in a file (MODEL_PRICES).`,
   budgets: 'Budget',
-  noBudget: 'No budget: nothing bounds what the agent may spend in a month.',
+  noBudget: 'No budget of its own bounds what the agent may spend in a month.',
   left: (used: string, limit: string, rest: string) => `${used} of ${limit}, ${rest} left`,
   spent: (limit: string) => `${limit} spent: nothing is answered until the next month begins.`,
   change: 'Change the budget',

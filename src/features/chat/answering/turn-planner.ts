@@ -306,7 +306,7 @@ export function createTurnPlanner(needs: Dependencies) {
     if (status !== 'active')
       throw conflict(`This agent is ${status} and does not answer. Set its status to active first.`)
     const chosen = await needs.models.resolve({ settings, credentials, requested: options.model })
-    const meter = await needs.usage.meter({ agentId, settings, provider: chosen.provider, model: chosen.id })
+    const meter = await needs.usage.meter({ ...chosen, model: chosen.id, agentId, settings })
     const form = await formFor(needs, options, chosen.provider)
     const own = { agentName: name, instructions: options.instructions ?? settings.system_prompt }
     return {

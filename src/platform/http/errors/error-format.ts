@@ -1,6 +1,6 @@
 import { maskApiKeys } from '../../api-key.ts'
 import type { ErrorCode } from '../../errors.ts'
-import { AccessDenied, AppError } from '../../errors.ts'
+import { AccessDenied, AppError, isSpent } from '../../errors.ts'
 import type { SchemaViolation } from '../../schema-problem.ts'
 import { problemFrom } from '../../schema-problem.ts'
 import type { Area } from '../app.ts'
@@ -116,7 +116,9 @@ const openAiCodes: Record<string, string> = {
   RATE_LIMITED: 'rate_limit_exceeded',
 }
 
-function openAiError({ code: own, status, details = {} }: AppError, message: string): OpenAiError {
+function openAiError(error: AppError, message: string): OpenAiError {
+  if (isSpent(error)) return { message, type: 'insufficient_quota', param: null, code: 'insufficient_quota' }
+  const { code: own, status, details = {} } = error
   const type = status < 500 ? 'invalid_request_error' : 'server_error'
   const { field: param = null, code = openAiCodes[own] ?? own.toLowerCase() } = details
   return { message, type: status === 429 ? 'rate_limit_error' : type, param, code }

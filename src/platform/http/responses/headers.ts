@@ -7,7 +7,7 @@ const allowedMethods = 'GET, POST, PUT, DELETE, OPTIONS'
 const allowedHeaders = 'Content-Type, Authorization'
 /** Headers of a response that scripts may read beside its type and length. */
 const exposedHeaders =
-  'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'
+  'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Should-Retry'
 
 /** Headers for content of people or programs: it has the origin of sign-ins, and must not act for people. */
 export const sandboxed = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' }
