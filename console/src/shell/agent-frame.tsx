@@ -23,7 +23,7 @@ export type Overlay = 'commands' | 'shortcuts' | 'rail' | undefined
 
 /** Rail, bar, view and foot: the frame that stays while the views of an agent change. */
 export function AgentFrame() {
-  const { agent: id = '' } = useParams({ strict: false })
+  const { agent: id } = useParams({ from: '/a/$agent' })
   const caller = useQuery(callerQuery).data
   const agents = useQuery(agentsQuery).data?.agents
   const own = useQuery(ownAgentsQuery).data?.agents

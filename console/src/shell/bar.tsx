@@ -9,9 +9,9 @@ import { Icon } from '#console/ui/icon.tsx'
 import { Menu } from '#console/ui/menu.tsx'
 import { useAgent } from './agent.tsx'
 import type { Overlay } from './agent-frame.tsx'
-import type { Title } from './feature.ts'
 import { density, theme } from './preferences.ts'
 import { useTitle } from './title.ts'
+import type { Title } from './view.ts'
 
 interface BarProps {
   onOpen(overlay: Overlay): void

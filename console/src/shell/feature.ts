@@ -1,39 +1,9 @@
 import type { ComponentType } from 'react'
 import type { Ability } from '#console/api/caller.ts'
-import type { Language } from '#console/i18n/text.ts'
 import type { IconName } from '#console/ui/icon.tsx'
 import type { Agent } from './agent.tsx'
 import type { Parts } from './parts.tsx'
-
-/** A name that the frame shows before the texts of the view are loaded. */
-export type Title = Readonly<Record<Language, string>>
-
-/** The exports of a view's module. */
-export interface ViewModule {
-  default: ComponentType
-  /** Starts the view's queries when a person is about to open it. The result is not awaited. */
-  prefetch?(context: { agent: Agent; params: Readonly<Record<string, string>> }): unknown
-}
-
-export interface View {
-  /** The path below `/a/{agent}/`, such as `knowledge` or `knowledge/$sourceId`. */
-  path: string
-  title: Title
-  /** The ability to open the view: without it, the rail hides the view and its page names the ability. */
-  needs: Ability
-  load(): Promise<ViewModule>
-  /** The place in the rail; absent for views that others link to. */
-  rail?: {
-    group: 'talk' | 'know' | 'act' | 'setUp'
-    /** The place within the group. */
-    order: number
-    icon: IconName
-    /** The letter that opens the view after G. */
-    key?: string
-    /** A hook that returns the number of waiting items in the view. */
-    useCount?(agent: Agent): number | undefined
-  }
-}
+import type { Title, View } from './view.ts'
 
 /** An action that a person can start from anywhere, found by Ctrl K. */
 export interface Command {

@@ -9,9 +9,9 @@ import { frameText } from '#console/i18n/frame-text.ts'
 import { useText } from '#console/i18n/text.ts'
 import { LinkButton } from '#console/ui/button.tsx'
 import { Empty, Problem } from '#console/ui/empty.tsx'
-import type { View } from './feature.ts'
 import { signInAddress } from './sign-in.ts'
 import { useTitle } from './title.ts'
+import type { View } from './view.ts'
 
 export function NotFound() {
   const t = useText(frameText)

@@ -10,10 +10,10 @@ import { Icon } from '#console/ui/icon.tsx'
 import { toastError } from '#console/ui/toast.tsx'
 import { useAgent } from './agent.tsx'
 import { AgentSwitch } from './agent-switch.tsx'
-import type { View } from './feature.ts'
 import { isFor, railGroups } from './feature.ts'
 import { signInAddress, signOut } from './sign-in.ts'
 import { useTitle } from './title.ts'
+import type { View } from './view.ts'
 
 export function Rail() {
   const t = useText(frameText)

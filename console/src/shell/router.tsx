@@ -11,9 +11,11 @@ import { loadTexts } from '#console/i18n/text.ts'
 import { loadAgent, useAgent } from './agent.tsx'
 import { AgentFrame } from './agent-frame.tsx'
 import { Starting } from './banners.tsx'
-import type { Page, View } from './feature.ts'
+import type { Page } from './feature.ts'
 import { isFor, pages, railViews, views } from './feature.ts'
 import { NeedsRole, NotFound, ViewProblem } from './problems.tsx'
+import type { View, ViewProps } from './view.ts'
+import { readSearch } from './view.ts'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 
@@ -43,30 +45,33 @@ function FirstView() {
   return view === undefined ? <NotFound /> : <Navigate to={`${agent.home}/${view.path}`} replace />
 }
 
-const components = new Map<View | Page, ComponentType>()
+const components = new Map<View, ComponentType<ViewProps>>()
+const pageComponents = new Map<Page, ComponentType>()
 
 function routeOf(view: View) {
-  return createRoute({
+  const route = createRoute({
     getParentRoute: () => agentRoute,
     path: view.path,
     loader: async ({ params }) => {
-      const id = (params as Record<string, string>).agent ?? ''
-      const [module, agent] = await Promise.all([view.load(), loadAgent(id)])
+      const [module, agent] = await Promise.all([view.load(), loadAgent(params.agent)])
       components.set(view, module.default)
       await loadTexts()
       if (agent?.may(view.needs)) void module.prefetch?.({ agent, params })
     },
-    component: () => <Shown view={view} />,
     errorComponent: ViewProblem,
     staticData: { view },
   })
-}
-
-function Shown({ view }: { view: View }) {
-  const agent = useAgent()
-  const Component = components.get(view)
-  if (!agent.may(view.needs)) return <NeedsRole view={view} />
-  return Component && <Component />
+  return route.update({
+    component: function Shown() {
+      const agent = useAgent()
+      const params = route.useParams()
+      // The router's own validation would keep parameters that no view declares.
+      const search = readSearch(view.search ?? {}, route.useSearch())
+      const Component = components.get(view)
+      if (!agent.may(view.needs)) return <NeedsRole view={view} />
+      return Component && <Component params={params} search={search} />
+    },
+  })
 }
 
 function pageRouteOf(page: Page) {
@@ -74,11 +79,11 @@ function pageRouteOf(page: Page) {
     getParentRoute: () => root,
     path: page.path,
     loader: async () => {
-      components.set(page, (await page.load()).default)
+      pageComponents.set(page, (await page.load()).default)
       await loadTexts()
     },
     component: function Shown() {
-      const Component = components.get(page)
+      const Component = pageComponents.get(page)
       return Component && <Component />
     },
   })

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { callerQuery } from '#console/api/caller.ts'
 import { useChange, useRows } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
 import { signInAddress, signOut } from '#console/shell/sign-in.ts'
+import type { ViewProps } from '#console/shell/view.ts'
 import { Button } from '#console/ui/button.tsx'
 import { confirm } from '#console/ui/confirm.tsx'
 import { Empty } from '#console/ui/empty.tsx'
@@ -13,6 +14,7 @@ import { Status } from '#console/ui/status.tsx'
 import { Tabs } from '#console/ui/tabs.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toastError } from '#console/ui/toast.tsx'
+import type { accountSearch } from './feature.ts'
 import { Keys } from './keys.tsx'
 import type { Session } from './requests.ts'
 import { endSession, endSessions, listSessions, sessions } from './requests.ts'
@@ -20,12 +22,12 @@ import { text } from './text.ts'
 import './access.css'
 
 /** The caller's own keys and sessions. */
-export default function Account() {
+export default function Account({
+  search: { tab: chosen = 'keys' },
+}: ViewProps<never, typeof accountSearch>) {
   const t = useText(text)
   const navigate = useNavigate()
   const caller = useQuery(callerQuery).data
-  const { tab } = useSearch({ strict: false }) as { tab?: unknown }
-  const chosen = tab === 'sessions' ? 'sessions' : 'keys'
   if (caller === undefined) return null
   if (caller.user === null)
     return (

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { AgentRow } from '#console/api/caller.ts'
 import { callerQuery } from '#console/api/caller.ts'
 import { listQuery, patchRows, queryClient, useChange, useRows } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
 import { useMay } from '#console/shell/agent.tsx'
+import type { ViewProps } from '#console/shell/view.ts'
 import { Button } from '#console/ui/button.tsx'
 import { confirm } from '#console/ui/confirm.tsx'
 import { Empty } from '#console/ui/empty.tsx'
@@ -17,6 +18,7 @@ import { Status } from '#console/ui/status.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
 import { AgentForm } from './agent-form.tsx'
+import type { agentsSearch } from './feature.ts'
 import { agentLists, agentsPath, changeAgent, deleteAgent, listAgents } from './requests.ts'
 import { text } from './text.ts'
 
@@ -25,10 +27,9 @@ export const prefetch = () => queryClient.prefetchInfiniteQuery(listQuery<AgentR
 const tones = { active: 'good', paused: 'warn', disabled: 'plain' } as const
 
 /** All agents of the caller, with the buttons that create, rename, pause and delete them. */
-export default function Agents() {
+export default function Agents({ search: { create } }: ViewProps<never, typeof agentsSearch>) {
   const t = useText(text)
   const navigate = useNavigate()
-  const { create } = useSearch({ strict: false }) as { create?: number }
   const [edited, setEdited] = useState<AgentRow>()
   const may = useMay()
   const hasUser = useQuery(callerQuery).data?.user != null

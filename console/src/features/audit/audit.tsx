@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import { useState } from 'react'
 import { listQuery, queryClient, useRows } from '#console/api/query.ts'
@@ -6,6 +6,7 @@ import { addressOf, get } from '#console/api/request.ts'
 import { useText } from '#console/i18n/text.ts'
 import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { LoadContext, SearchOf, ViewProps } from '#console/shell/view.ts'
 import { Button } from '#console/ui/button.tsx'
 import { CodeBlock } from '#console/ui/code.tsx'
 import { Empty } from '#console/ui/empty.tsx'
@@ -18,30 +19,24 @@ import { Facts } from '#console/ui/section.tsx'
 import { Status } from '#console/ui/status.tsx'
 import { Time } from '#console/ui/time.tsx'
 import type { AuditEntry } from '#features/audit/audit.schema.ts'
+import type { auditSearch } from './feature.ts'
 import { text } from './text.ts'
 import './audit.css'
 
-const filters = ['actor_kind', 'actor_id', 'operation', 'object', 'outcome'] as const
-type Filters = Partial<Record<(typeof filters)[number], string>>
+type Filters = SearchOf<typeof auditSearch>
 
 const listAudit = ({ api }: Agent, given: Filters = {}) =>
   get<{ entries: AuditEntry[] }>(`${api}/audit`, { ...given })
 
-export const prefetch = ({ agent }: { agent: Agent }) =>
+export const prefetch = ({ agent }: LoadContext) =>
   queryClient.prefetchInfiniteQuery(listQuery(listAudit(agent), 'entries'))
 
 const tones = { done: 'good', refused: 'warn', failed: 'bad' } as const
 
 /** The log of changes: the person or program, the change and its time. */
-export default function Audit() {
+export default function Audit({ search: given }: ViewProps<never, typeof auditSearch>) {
   const t = useText(text)
   const agent = useAgent()
-  const search = useSearch({ strict: false }) as Record<string, unknown>
-  const given: Filters = Object.fromEntries(
-    filters.flatMap(name =>
-      search[name] === undefined || search[name] === '' ? [] : [[name, String(search[name])]],
-    ),
-  )
   const rows = useRows<AuditEntry>(listAudit(agent, given), 'entries')
   const [shown, setShown] = useState<AuditEntry>()
   const file = (format: string) => addressOf(get(`${agent.api}/audit`, { ...given, format }))

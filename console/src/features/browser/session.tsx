@@ -1,11 +1,11 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { send } from '#console/api/client.ts'
 import { query, queryClient, useChange } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
 import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { LoadContext, ViewProps } from '#console/shell/view.ts'
 import { Button, LinkButton } from '#console/ui/button.tsx'
 import { confirm } from '#console/ui/confirm.tsx'
 import { Empty, Problem } from '#console/ui/empty.tsx'
@@ -18,18 +18,12 @@ import { SessionStatus } from './sessions.tsx'
 import { text } from './text.ts'
 import './browser.css'
 
-interface Context {
-  agent: Agent
-  params: Readonly<Record<string, string>>
-}
-
-export const prefetch = ({ agent, params: { sessionId = '' } }: Context) =>
+export const prefetch = ({ agent, params: { sessionId } }: LoadContext<'sessionId'>) =>
   queryClient.prefetchQuery(query(getSession(agent, sessionId)))
 
 /** One browser session: its live page, its takeover, or its replay. */
-export default function SessionView() {
+export default function SessionView({ params: { sessionId } }: ViewProps<'sessionId'>) {
   const agent = useAgent()
-  const { sessionId = '' } = useParams({ strict: false }) as { sessionId?: string }
   const { data: session, error, dataUpdatedAt } = useQuery(query(getSession(agent, sessionId)))
   if (error && session === undefined) return <Problem error={error} />
   return session && <Shown key={session.id} session={session} readAt={dataUpdatedAt} />

@@ -1,9 +1,9 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { listQuery, queryClient, useChange, useRows } from '#console/api/query.ts'
 import { path } from '#console/api/request.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { LoadContext, ViewProps } from '#console/shell/view.ts'
 import { Button } from '#console/ui/button.tsx'
 import { Dialog } from '#console/ui/dialog.tsx'
 import { Empty } from '#console/ui/empty.tsx'
@@ -13,11 +13,12 @@ import { List } from '#console/ui/list.tsx'
 import { SchemaForm } from '#console/ui/schema-form.tsx'
 import { Status } from '#console/ui/status.tsx'
 import { Time } from '#console/ui/time.tsx'
+import type { sessionsSearch } from './feature.ts'
 import type { ListedSession, NewSession } from './requests.ts'
 import { listSessions, openSession, sessionsPath } from './requests.ts'
 import { text } from './text.ts'
 
-export const prefetch = ({ agent }: { agent: Agent }) =>
+export const prefetch = ({ agent }: LoadContext) =>
   queryClient.prefetchInfiniteQuery(listQuery<ListedSession>(listSessions(agent), 'sessions'))
 
 const tones = { active: 'good', paused: 'plain', takeover: 'warn', closed: 'plain', error: 'bad' } as const
@@ -28,11 +29,10 @@ export function SessionStatus({ status }: { status: ListedSession['status'] }) {
 }
 
 /** The browser sessions of an agent, including those that have ended. */
-export default function Sessions() {
+export default function Sessions({ search: { open } }: ViewProps<never, typeof sessionsSearch>) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
-  const { open } = useSearch({ strict: false }) as { open?: number }
   const rows = useRows<ListedSession>(listSessions(agent), 'sessions')
   const show = (isOpen: boolean) => void navigate({ to: '.', search: isOpen ? { open: 1 } : {} })
   const columns: Column<ListedSession>[] = [

@@ -1,21 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { useChanges } from '#console/api/changes.ts'
 import { invalidate, listQuery, query, queryClient } from '#console/api/query.ts'
 import { useStore } from '#console/api/store.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
 import { Part } from '#console/shell/parts.tsx'
+import type { LoadContext, ViewProps } from '#console/shell/view.ts'
 import { Button, LinkButton } from '#console/ui/button.tsx'
 import { Dialog } from '#console/ui/dialog.tsx'
 import { Empty } from '#console/ui/empty.tsx'
 import { useFileDrop } from '#console/ui/file-drop.tsx'
 import { addFiles } from './added-files.ts'
 import { isHeldUp } from './answer.ts'
+import type { ComposerProps } from './composer.tsx'
 import { Composer } from './composer.tsx'
 import { Conversations } from './conversations.tsx'
+import type { chatSearch } from './feature.ts'
 import type { Cite } from './message.tsx'
 import { LiveTurn } from './message.tsx'
 import { Messages } from './messages.tsx'
@@ -27,7 +29,7 @@ import type { Turn } from './turns.ts'
 import { draftKey, isRunning, joinTurn, turns } from './turns.ts'
 import './chat.css'
 
-export const prefetch = ({ agent }: { agent: Agent }) =>
+export const prefetch = ({ agent }: LoadContext) =>
   Promise.all([
     queryClient.prefetchInfiniteQuery(
       listQuery<Conversation>(listConversations(chatOf(agent)), 'conversations'),
@@ -35,11 +37,11 @@ export const prefetch = ({ agent }: { agent: Agent }) =>
     queryClient.prefetchQuery(query(listModels(chatOf(agent)), { isShown: false })),
   ])
 
-export default function Chat() {
+export default function Chat({
+  search: { conversation: conversationId, write },
+}: ViewProps<never, typeof chatSearch>) {
   const t = useText(text)
   const agent = useAgent()
-  const search = useSearch({ strict: false }) as { conversation?: string | number }
-  const conversationId = search.conversation === undefined ? undefined : String(search.conversation)
   const [isListed, setListed] = useState(false)
   const [cited, setCited] = useState<Passage>()
   const cite = (passage: Passage) =>
@@ -63,7 +65,7 @@ export default function Chat() {
             <LinkButton to={`${agent.home}/chat`} icon="plus" label={t.newConversation} />
           )}
         </div>
-        <Shown conversationId={conversationId} onCite={cite} />
+        <Shown conversationId={conversationId} write={write} onCite={cite} />
       </div>
       {isListed && (
         <Dialog title={t.conversations} onClose={() => setListed(false)}>
@@ -89,8 +91,12 @@ export default function Chat() {
   )
 }
 
+interface ShownProps extends Pick<ComposerProps, 'conversationId' | 'write'> {
+  onCite: Cite
+}
+
 /** A conversation, or the start of a new one. */
-function Shown({ conversationId, onCite }: { conversationId: string | undefined; onCite: Cite }) {
+function Shown({ conversationId, write, onCite }: ShownProps) {
   const t = useText(text)
   const agent = useAgent()
   const chat = chatOf(agent)
@@ -142,6 +148,7 @@ function Shown({ conversationId, onCite }: { conversationId: string | undefined;
       {mayTalk ? (
         <Composer
           conversationId={conversationId}
+          write={write}
           running={running}
           waits={waits}
           isHeld={isHeld}

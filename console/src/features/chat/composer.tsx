@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { useSearch } from '@tanstack/react-router'
 import type { ClipboardEvent } from 'react'
 import { useEffect, useRef, useState } from 'react'
 import { query, useChange } from '#console/api/query.ts'
@@ -25,8 +24,10 @@ const maxLength = 100_000
 const models = createStore<Readonly<Record<string, string>>>({})
 export const modelFor = (chat: string): string | undefined => models.get()[chat] || undefined
 
-interface ComposerProps {
+export interface ComposerProps {
   conversationId: string | undefined
+  /** Set by a link to a new conversation, which focuses the field. */
+  write: number | undefined
   running: Turn | undefined
   /** The turn that waits for a person. */
   waits: CurrentTurn | undefined
@@ -36,7 +37,7 @@ interface ComposerProps {
 }
 
 /** The field for a message: Enter sends it, Shift Enter begins a line. Its button stops a running answer. */
-export function Composer({ conversationId, running, waits, isHeld, onSent }: ComposerProps) {
+export function Composer({ conversationId, write, running, waits, isHeld, onSent }: ComposerProps) {
   const t = useText(text)
   const agent = useAgent()
   const chat = chatOf(agent)
@@ -51,7 +52,6 @@ export function Composer({ conversationId, running, waits, isHeld, onSent }: Com
 
   // A link to a new conversation focuses the field, except on touch screens, to avoid the keyboard.
   const field = useRef<HTMLTextAreaElement>(null)
-  const { write } = useSearch({ strict: false }) as { write?: number }
   useEffect(() => {
     if (write !== undefined && matchMedia('(hover: hover)').matches) field.current?.focus()
   }, [write])

@@ -7,10 +7,11 @@ import { SchemaForm } from '#console/ui/schema-form.tsx'
 import { toast } from '#console/ui/toast.tsx'
 import type { NewApi, NewDatabase } from '#features/sources/new-fetched.schema.ts'
 import type { NewCrawl } from '#features/sources/sources.schema.ts'
+import type { sourcesSearch } from './feature.ts'
 import { crawlWebsite, createFetched, sourcesPath } from './requests.ts'
 import { text } from './text.ts'
 
-export type Addable = 'crawl' | 'database' | 'api'
+export type Addable = (typeof sourcesSearch.add)[number]
 
 /** A form that adds a website, a query or an address. */
 export function AddSource({ type, onClose }: { type: Addable; onClose(): void }) {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import { useState } from 'react'
 import { query } from '#console/api/query.ts'
@@ -7,21 +7,18 @@ import { formatNumber } from '#console/i18n/format.ts'
 import { useText } from '#console/i18n/text.ts'
 import { useAgent } from '#console/shell/agent.tsx'
 import { Part } from '#console/shell/parts.tsx'
+import type { SearchOf, ViewProps } from '#console/shell/view.ts'
 import { Button, LinkButton } from '#console/ui/button.tsx'
 import { Empty, Problem } from '#console/ui/empty.tsx'
 import { SelectField, TextField } from '#console/ui/field.tsx'
 import { Heading } from '#console/ui/heading.tsx'
+import type { questionSearch } from './feature.ts'
 import type { SearchResult } from './requests.ts'
 import { nameSources, searchSources } from './requests.ts'
 import { text } from './text.ts'
 import './knowledge.css'
 
-interface Search {
-  q?: string
-  limit?: number
-  score?: number
-  source?: string
-}
+type Search = SearchOf<typeof questionSearch>
 
 /** A place of a result: its own, or that of a duplicate. */
 type Place = Pick<SearchResult['metadata'], 'source_name' | 'page' | 'section' | 'start' | 'end' | 'url'> & {
@@ -30,15 +27,14 @@ type Place = Pick<SearchResult['metadata'], 'source_name' | 'page' | 'section' |
 }
 
 /** A tester that shows the passages that a question finds, with their scores. */
-export default function QuestionTester() {
+export default function QuestionTester({ search }: ViewProps<never, typeof questionSearch>) {
   const t = useText(text)
   const agent = useAgent()
-  const search: Search = useSearch({ strict: false })
   const { q, limit = 10, score, source } = search
   const found = useQuery({
     ...query(
       searchSources(agent, {
-        query: String(q),
+        query: q ?? '',
         limit,
         ...(score !== undefined && { min_score: score }),
         ...(source !== undefined && { source_id: [source] }),
@@ -90,7 +86,7 @@ function QuestionForm({ search }: { search: Search }) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
-  const [question, setQuestion] = useState(search.q === undefined ? '' : String(search.q))
+  const [question, setQuestion] = useState(search.q ?? '')
   const [limit, setLimit] = useState(String(search.limit ?? 10))
   const [score, setScore] = useState(String(search.score ?? 0))
   const [source, setSource] = useState(search.source ?? '')

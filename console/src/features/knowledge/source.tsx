@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { query, queryClient } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
 import { Part } from '#console/shell/parts.tsx'
+import type { LoadContext, SearchOf, ViewProps } from '#console/shell/view.ts'
 import { Button, LinkButton } from '#console/ui/button.tsx'
 import { CodeBlock } from '#console/ui/code.tsx'
 import { Empty, Problem } from '#console/ui/empty.tsx'
@@ -13,6 +13,7 @@ import { SelectField } from '#console/ui/field.tsx'
 import { Heading } from '#console/ui/heading.tsx'
 import { Num } from '#console/ui/number.tsx'
 import { Time } from '#console/ui/time.tsx'
+import type { sourceSearch } from './feature.ts'
 import type { DocumentText, Source } from './requests.ts'
 import { failedPagesOf, fileNameOf, getSource, getText } from './requests.ts'
 import { SourceActions } from './source-actions.tsx'
@@ -20,30 +21,19 @@ import { SourceState } from './source-state.tsx'
 import { text } from './text.ts'
 import './knowledge.css'
 
-interface Context {
-  agent: Agent
-  params: Readonly<Record<string, string>>
-}
+export const prefetch = ({ agent, params: { sourceId } }: LoadContext<'sourceId'>) =>
+  queryClient.prefetchQuery(query(getSource(agent, sourceId)))
 
-export const prefetch = ({ agent, params }: Context) =>
-  queryClient.prefetchQuery(query(getSource(agent, params.sourceId ?? '')))
-
-interface Search {
-  /** The page of a website whose passages are shown. */
-  url?: string
-  /** The start of the shown part of the text. */
-  from?: number
-  /** The start of the passage that is opened in the document. */
-  at?: number
-}
+type Search = SearchOf<typeof sourceSearch>
 
 /** A source: its indexing, its errors and its passages. */
-export default function SourceView() {
+export default function SourceView({
+  params: { sourceId },
+  search,
+}: ViewProps<'sourceId', typeof sourceSearch>) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
-  const { sourceId = '' } = useParams({ strict: false }) as { sourceId?: string }
-  const search: Search = useSearch({ strict: false })
   const { data: source, error } = useQuery(query(getSource(agent, sourceId)))
   const urls = source ? pagesOf(source) : []
   const isCrawl = source?.type === 'crawl'

@@ -1,9 +1,9 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { listQuery, queryClient, useRows } from '#console/api/query.ts'
 import { useStore } from '#console/api/store.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { LoadContext, SearchOf, ViewProps } from '#console/shell/view.ts'
 import { LinkButton } from '#console/ui/button.tsx'
 import { Empty } from '#console/ui/empty.tsx'
 import { Heading } from '#console/ui/heading.tsx'
@@ -15,6 +15,7 @@ import { Segments } from '#console/ui/tabs.tsx'
 import { Time } from '#console/ui/time.tsx'
 import type { Addable } from './add-source.tsx'
 import { AddSource } from './add-source.tsx'
+import { sourcesSearch } from './feature.ts'
 import type { Source } from './requests.ts'
 import { listSources } from './requests.ts'
 import { removedSources, SourceActions } from './source-actions.tsx'
@@ -24,31 +25,23 @@ import { text } from './text.ts'
 import { Uploads } from './upload-list.tsx'
 import './knowledge.css'
 
-export const prefetch = ({ agent }: { agent: Agent }) =>
+export const prefetch = ({ agent }: LoadContext) =>
   queryClient.prefetchInfiniteQuery(listQuery<Source>(listSources(agent), 'sources'))
 
-const filters = ['all', 'file', 'crawl', 'database', 'api', 'failed'] as const
-type Filter = (typeof filters)[number]
-
-interface Search {
-  show?: Filter
-  find?: string
-  add?: Addable
-}
+type Search = SearchOf<typeof sourcesSearch>
 
 /** All sources of the agent's answers. */
-export default function Sources() {
+export default function Sources({ search }: ViewProps<never, typeof sourcesSearch>) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
-  const search: Search = useSearch({ strict: false })
   const { show = 'all', find, add } = search
   const go = (next: Search) => void navigate({ to: '.', search: next, replace: true })
   const removed = useStore(removedSources)
   const list = useRows<Source>(
     listSources(agent, {
       ...(show === 'failed' ? { status: 'error' } : show !== 'all' && { type: show }),
-      ...(find && { search: String(find) }),
+      ...(find && { search: find }),
     }),
     'sources',
   )
@@ -146,7 +139,7 @@ function Filters({ search, onGo }: { search: Search; onGo(search: Search): void 
     <div className="filters">
       <Segments
         label={t.show}
-        segments={filters.map(name => ({ name, title: t.filters[name] }))}
+        segments={sourcesSearch.show.map(name => ({ name, title: t.filters[name] }))}
         chosen={show}
         onChoose={name => onGo({ ...search, show: name })}
       />

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { invalidate, query, queryClient, useChange } from '#console/api/query.ts'
 import { path } from '#console/api/request.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { LoadContext, ViewProps } from '#console/shell/view.ts'
 import { Button, LinkButton } from '#console/ui/button.tsx'
 import { CodeBlock, Diff } from '#console/ui/code.tsx'
 import { confirm } from '#console/ui/confirm.tsx'
@@ -18,20 +18,14 @@ import { ServerStatus } from './servers.tsx'
 import { text } from './text.ts'
 import './mcp.css'
 
-interface Context {
-  agent: Agent
-  params: Readonly<Record<string, string>>
-}
-
-export const prefetch = ({ agent, params: { serverId = '' } }: Context) =>
+export const prefetch = ({ agent, params: { serverId } }: LoadContext<'serverId'>) =>
   queryClient.prefetchQuery(query(getServer(agent, serverId)))
 
 /** One MCP server: its state, and the definitions of its tools for approval. */
-export default function Server() {
+export default function Server({ params: { serverId } }: ViewProps<'serverId'>) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
-  const { serverId = '' } = useParams({ strict: false }) as { serverId?: string }
   const { data: server, error } = useQuery(query(getServer(agent, serverId)))
   const tools = useQuery(query(listTools(agent, serverId)))
   const removal = useChange(deleteServer(agent), {

@@ -1,9 +1,9 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { listQuery, queryClient, useChange, useRows } from '#console/api/query.ts'
 import { path } from '#console/api/request.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { LoadContext, ViewProps } from '#console/shell/view.ts'
 import { Button } from '#console/ui/button.tsx'
 import { Dialog } from '#console/ui/dialog.tsx'
 import { Empty } from '#console/ui/empty.tsx'
@@ -15,12 +15,13 @@ import { SchemaForm } from '#console/ui/schema-form.tsx'
 import { Status } from '#console/ui/status.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toast } from '#console/ui/toast.tsx'
+import type { serversSearch } from './feature.ts'
 import type { McpServer, NewServer } from './requests.ts'
 import { listServers, registerServer, serversPath } from './requests.ts'
 import { text } from './text.ts'
 import './mcp.css'
 
-export const prefetch = ({ agent }: { agent: Agent }) =>
+export const prefetch = ({ agent }: LoadContext) =>
   queryClient.prefetchInfiniteQuery(listQuery<McpServer>(listServers(agent), 'servers'))
 
 const tones = { connected: 'good', disconnected: 'warn', error: 'bad' } as const
@@ -32,11 +33,10 @@ export function ServerStatus({ status }: { status: McpServer['status'] }) {
 }
 
 /** The MCP servers whose tools the agent may use. */
-export default function Servers() {
+export default function Servers({ search: { add } }: ViewProps<never, typeof serversSearch>) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
-  const { add } = useSearch({ strict: false }) as { add?: number }
   const rows = useRows<McpServer>(listServers(agent), 'servers')
   const open = (isOpen: boolean) => void navigate({ to: '.', search: isOpen ? { add: 1 } : {} })
   const columns: Column<McpServer>[] = [

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { query, useChange, useRows } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { ViewProps } from '#console/shell/view.ts'
 import { Button, LinkButton } from '#console/ui/button.tsx'
 import { confirm } from '#console/ui/confirm.tsx'
 import { Empty, Problem } from '#console/ui/empty.tsx'
@@ -17,11 +18,10 @@ import { ToolList } from './tool-list.tsx'
 import './tools.css'
 
 /** The tools of a cluster, and the credentials that they need. */
-export default function Cluster() {
+export default function Cluster({ params: { cluster } }: ViewProps<'cluster'>) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
-  const { cluster = '' } = useParams({ strict: false }) as { cluster?: string }
   const rows = useRows<AgentTool>(listTools(agent, { cluster }), 'data')
   const { data: credentials, error } = useQuery(query(listCredentials(agent, cluster)))
   const removal = useChange(deleteCluster(agent), {

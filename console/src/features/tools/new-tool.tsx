@@ -1,29 +1,23 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { path } from '#console/api/request.ts'
 import { useText } from '#console/i18n/text.ts'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { ViewProps } from '#console/shell/view.ts'
 import { Segments } from '#console/ui/tabs.tsx'
 import { toast } from '#console/ui/toast.tsx'
-import type { ToolType } from './requests.ts'
+import type { newToolSearch } from './feature.ts'
+import { kinds } from './feature.ts'
 import { text } from './text.ts'
 import { NewToolForm } from './tool-form.tsx'
 import './tools.css'
 
-const kinds = ['http', 'javascript', 'mcp'] as const
-
-interface Given {
-  type?: ToolType
-  server?: string
-  tool?: string
-}
-
 /** A form that adds a tool; a link can preset its kind and the tool of a server. */
-export default function NewTool() {
+export default function NewTool({ search }: ViewProps<never, typeof newToolSearch>) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
-  const { type = 'http', server, tool } = useSearch({ strict: false }) as Given
-  const initialName = type === 'mcp' && tool !== undefined ? { name: String(tool) } : {}
+  const { type = 'http', server, tool } = search
+  const initialName = type === 'mcp' && tool !== undefined ? { name: tool } : {}
   return (
     <div className="page">
       <Segments

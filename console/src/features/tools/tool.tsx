@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { query, queryClient, useChange } from '#console/api/query.ts'
 import { path } from '#console/api/request.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { LoadContext, ViewProps } from '#console/shell/view.ts'
 import { Button, LinkButton } from '#console/ui/button.tsx'
 import { CodeBlock } from '#console/ui/code.tsx'
 import { confirm } from '#console/ui/confirm.tsx'
@@ -12,6 +12,7 @@ import { Problem } from '#console/ui/empty.tsx'
 import { Heading } from '#console/ui/heading.tsx'
 import { Tabs } from '#console/ui/tabs.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
+import type { toolSearch } from './feature.ts'
 import type { AgentTool } from './requests.ts'
 import { deleteTool, getTool, toolsPath } from './requests.ts'
 import { TestForm } from './test-form.tsx'
@@ -21,23 +22,29 @@ import { Enabled } from './tool-list.tsx'
 import { isImported } from './tool-values.ts'
 import './tools.css'
 
-export const prefetch = ({ agent, params }: { agent: Agent; params: Readonly<Record<string, string>> }) =>
-  queryClient.prefetchQuery(query(getTool(agent, params.toolId ?? '')))
+export const prefetch = ({ agent, params: { toolId } }: LoadContext<'toolId'>) =>
+  queryClient.prefetchQuery(query(getTool(agent, toolId)))
 
 /** One tool, with its test, settings, switch and deletion. */
-export default function ToolView() {
+export default function ToolView({
+  params: { toolId },
+  search: { tab = 'test' },
+}: ViewProps<'toolId', typeof toolSearch>) {
   const agent = useAgent()
-  const { toolId = '' } = useParams({ strict: false }) as { toolId?: string }
   const { data, error } = useQuery(query(getTool(agent, toolId)))
   if (error && data === undefined) return <Problem error={error} />
-  return data && <Shown key={data.data.id} tool={data.data} />
+  return data && <Shown key={data.data.id} tool={data.data} tab={tab} />
 }
 
-function Shown({ tool }: { tool: AgentTool }) {
+interface ShownProps {
+  tool: AgentTool
+  tab: (typeof toolSearch.tab)[number]
+}
+
+function Shown({ tool, tab }: ShownProps) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
-  const { tab = 'test' } = useSearch({ strict: false }) as { tab?: 'test' | 'definition' }
   const { id, name, type, description, cluster } = tool
   const removal = useChange(deleteTool(agent), {
     changes: [toolsPath(agent)],

@@ -1,40 +1,38 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { listQuery, queryClient, useRows } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { LoadContext, SearchOf, ViewProps } from '#console/shell/view.ts'
 import { Button, LinkButton } from '#console/ui/button.tsx'
 import { Empty } from '#console/ui/empty.tsx'
 import { Heading } from '#console/ui/heading.tsx'
 import { SearchField } from '#console/ui/search-field.tsx'
 import { Segments } from '#console/ui/tabs.tsx'
 import { BuiltIns } from './built-ins.tsx'
-import type { AgentTool, ToolType } from './requests.ts'
+import type { toolsSearch } from './feature.ts'
+import { kinds } from './feature.ts'
+import type { AgentTool } from './requests.ts'
 import { listTools } from './requests.ts'
 import { text } from './text.ts'
 import { ToolList } from './tool-list.tsx'
 
-export const prefetch = ({ agent }: { agent: Agent }) =>
+export const prefetch = ({ agent }: LoadContext) =>
   queryClient.prefetchInfiniteQuery(listQuery<AgentTool>(listTools(agent), 'data'))
 
-const kinds = ['http', 'javascript', 'mcp'] as const
-
 /** The tools of an agent, which models may call. */
-export default function Tools() {
+export default function Tools({ search: { search, type } }: ViewProps<never, typeof toolsSearch>) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
-  const { search = '', type } = useSearch({ strict: false }) as { search?: string; type?: ToolType }
-  const filters = { ...(search !== '' && { search: String(search) }), ...(type && { type }) }
+  const filters = { ...(search && { search }), ...(type && { type }) }
   const rows = useRows<AgentTool>(listTools(agent, filters), 'data')
   const filter = useCallback(
-    (next: { search?: string; type?: ToolType | undefined }) =>
-      void navigate({ to: '.', search: next, replace: true }),
+    (next: SearchOf<typeof toolsSearch>) => void navigate({ to: '.', search: next, replace: true }),
     [navigate],
   )
   const onSearch = useCallback(
-    (words: string) => filter({ ...(words !== '' && { search: words }), ...(type && { type }) }),
+    (words: string) => filter({ ...(words !== '' && { search: words }), type }),
     [filter, type],
   )
   const isFiltered = Object.keys(filters).length > 0
@@ -54,14 +52,12 @@ export default function Tools() {
       <Heading detail={rows.total !== undefined && t.count(rows.total)}>{!isEmpty && adding}</Heading>
       {!isEmpty && (
         <div className="filters">
-          <SearchField label={t.search} value={String(search)} onSearch={onSearch} />
+          <SearchField label={t.search} value={search ?? ''} onSearch={onSearch} />
           <Segments
             label={t.type}
             chosen={type ?? 'all'}
             segments={[{ name: 'all', title: t.all }, ...kinds.map(name => ({ name, title: t.kinds[name] }))]}
-            onChoose={name =>
-              filter({ ...(search !== '' && { search }), ...(name !== 'all' && { type: name as ToolType }) })
-            }
+            onChoose={name => filter({ search, type: kinds.find(kind => kind === name) })}
           />
         </div>
       )}

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { query, queryClient } from '#console/api/query.ts'
 import { formatDollars, formatNumber } from '#console/i18n/format.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { LoadContext, ViewProps } from '#console/shell/view.ts'
 import { LinkButton } from '#console/ui/button.tsx'
 import { Empty, Problem } from '#console/ui/empty.tsx'
 import { List } from '#console/ui/list.tsx'
@@ -14,31 +14,30 @@ import { Progress } from '#console/ui/progress.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { Tabs } from '#console/ui/tabs.tsx'
 import type { Usage as Answer } from '#features/usage/usage.schema.ts'
+import { usageSearch } from './feature.ts'
 import type { Group, UsageRow } from './requests.ts'
-import { getSettings, getUsage, groups, listKeys } from './requests.ts'
+import { getSettings, getUsage, listKeys } from './requests.ts'
 import { text } from './text.ts'
 import './usage.css'
 
-export const prefetch = ({ agent }: { agent: Agent }) =>
+export const prefetch = ({ agent }: LoadContext) =>
   Promise.all([
     queryClient.prefetchQuery(query(getUsage(agent, 'day'))),
     queryClient.prefetchQuery(query(getSettings(agent))),
   ])
 
 /** The agent's usage of models this month, and its limits. */
-export default function Usage() {
+export default function Usage({ search: { group: chosen = 'day' } }: ViewProps<never, typeof usageSearch>) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
-  const { group } = useSearch({ strict: false }) as { group?: unknown }
-  const chosen = groups.find(name => name === group) ?? 'day'
   const { data, error } = useQuery(query(getUsage(agent, chosen)))
   return (
     <div className="page">
       {data && <Month usage={data} />}
       <Tabs
         label={t.usage}
-        tabs={groups.map(name => ({ name, title: t.groups[name] }))}
+        tabs={usageSearch.group.map(name => ({ name, title: t.groups[name] }))}
         chosen={chosen}
         onChoose={name => void navigate({ to: '.', search: { group: name }, replace: true })}
       >

@@ -1,4 +1,7 @@
 import type { Feature } from '#console/shell/feature.ts'
+import { defineView } from '#console/shell/view.ts'
+
+export const webhookSearch = { status: ['pending', 'succeeded', 'failed'] } as const
 
 const feature: Feature = {
   views: [
@@ -9,12 +12,13 @@ const feature: Feature = {
       load: () => import('./webhooks.tsx'),
       rail: { group: 'setUp', order: 4, icon: 'hook' },
     },
-    {
+    defineView({
       path: 'webhooks/$webhookId',
+      search: webhookSearch,
       title: { en: 'Webhook', de: 'Webhook' },
       needs: 'read',
       load: () => import('./webhook.tsx'),
-    },
+    }),
   ],
 }
 export default feature

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { listQuery, query, queryClient, useChange, useRows } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { LoadContext, ViewProps } from '#console/shell/view.ts'
 import { Button } from '#console/ui/button.tsx'
 import { CodeBlock } from '#console/ui/code.tsx'
 import { confirm } from '#console/ui/confirm.tsx'
@@ -19,6 +19,7 @@ import { Status } from '#console/ui/status.tsx'
 import { Segments } from '#console/ui/tabs.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
+import { webhookSearch } from './feature.ts'
 import type { Delivery, Webhook } from './requests.ts'
 import {
   changeWebhook,
@@ -33,30 +34,24 @@ import {
 import { text } from './text.ts'
 import { State, WebhookForm } from './webhook-form.tsx'
 
-interface Context {
-  agent: Agent
-  params: Readonly<Record<string, string>>
-}
-
-export const prefetch = ({ agent, params: { webhookId = '' } }: Context) =>
+export const prefetch = ({ agent, params: { webhookId } }: LoadContext<'webhookId'>) =>
   Promise.all([
     queryClient.prefetchQuery(query(getWebhook(agent, webhookId))),
     queryClient.prefetchInfiniteQuery(listQuery(listDeliveries(agent, webhookId), 'deliveries')),
   ])
 
-const statuses = ['pending', 'succeeded', 'failed'] as const
 const tones = { pending: 'info', succeeded: 'good', failed: 'bad' } as const
 
 /** One webhook with its deliveries of the last 30 days. */
-export default function WebhookView() {
+export default function WebhookView({
+  params: { webhookId },
+  search: { status },
+}: ViewProps<'webhookId', typeof webhookSearch>) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
-  const { webhookId = '' } = useParams({ strict: false })
-  const { status } = useSearch({ strict: false }) as { status?: unknown }
-  const chosen = statuses.find(one => one === status)
   const { data: webhook, error } = useQuery(query(getWebhook(agent, webhookId)))
-  const rows = useRows<Delivery>(listDeliveries(agent, webhookId, chosen), 'deliveries')
+  const rows = useRows<Delivery>(listDeliveries(agent, webhookId, status), 'deliveries')
   const [shownId, setShownId] = useState<string>()
   const shown = rows.rows?.find(({ id }) => id === shownId)
   if (error && webhook === undefined) return <Problem error={error} />
@@ -74,11 +69,14 @@ export default function WebhookView() {
         <div>
           <Segments
             label={t.deliveries}
-            chosen={chosen ?? 'all'}
+            chosen={status ?? 'all'}
             onChoose={name =>
               void navigate({ to: '.', search: name === 'all' ? {} : { status: name }, replace: true })
             }
-            segments={(['all', ...statuses] as const).map(name => ({ name, title: t.statuses[name] }))}
+            segments={(['all', ...webhookSearch.status] as const).map(name => ({
+              name,
+              title: t.statuses[name],
+            }))}
           />
         </div>
         <List

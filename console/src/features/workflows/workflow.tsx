@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMemo, useState, useSyncExternalStore } from 'react'
 import type { DefinitionProblem } from '#console/api/errors.ts'
@@ -7,6 +7,7 @@ import { query, queryClient, useChange } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
 import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { SearchOf } from '#console/shell/view.ts'
 import { Button } from '#console/ui/button.tsx'
 import { confirm } from '#console/ui/confirm.tsx'
 import { Problem } from '#console/ui/empty.tsx'
@@ -16,6 +17,7 @@ import { Status } from '#console/ui/status.tsx'
 import { Segments } from '#console/ui/tabs.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
 import { DefinitionPanel } from './definition-panel.tsx'
+import type { workflowSearch } from './feature.ts'
 import { Graph } from './graph.tsx'
 import { Outline } from './outline.tsx'
 import { Replay } from './replay.tsx'
@@ -39,9 +41,14 @@ import { resultsAt, stateOf, timelineOf } from './timeline.ts'
 import { workflowTones } from './workflows.tsx'
 import './workflow.css'
 
-export const prefetch = ({ agent, params }: { agent: Agent; params: Readonly<Record<string, string>> }) =>
+interface Opened {
+  workflowId: string
+  executionId?: string
+}
+
+export const prefetch = ({ agent, params }: { agent: Agent; params: Opened }) =>
   Promise.all([
-    queryClient.prefetchQuery(query(getWorkflow(agent, params.workflowId ?? ''))),
+    queryClient.prefetchQuery(query(getWorkflow(agent, params.workflowId))),
     params.executionId && queryClient.prefetchQuery(query(getExecution(agent, params.executionId))),
   ])
 
@@ -60,17 +67,13 @@ export interface StepsProps {
   onChoose(id: string): void
 }
 
-interface Search {
-  step?: string | undefined
-  show?: 'outline' | undefined
-  edit?: number | undefined
-}
+type Search = SearchOf<typeof workflowSearch>
 
 /** One workflow as a graph or an outline, with one of its runs to replay, and all of them below. */
-export default function WorkflowView() {
+export default function WorkflowView({ params, search }: { params: Opened; search: Search }) {
   const t = useText(text)
   const agent = useAgent()
-  const { workflowId = '', executionId } = useParams({ strict: false }) as Record<string, string | undefined>
+  const { workflowId, executionId } = params
   const workflow = useQuery(query(getWorkflow(agent, workflowId)))
   const run = useQuery({
     ...query(getExecution(agent, executionId ?? '')),
@@ -81,7 +84,7 @@ export default function WorkflowView() {
   if ((workflow.data ?? workflow.error) === undefined || workflow.isPending) return null
   if (executionId !== undefined && run.data === undefined) return null
   return (
-    <Loaded key={executionId} workflowId={workflowId} workflow={workflow.data} run={run.data}>
+    <Loaded key={executionId} workflowId={workflowId} workflow={workflow.data} run={run.data} search={search}>
       {workflow.data === undefined && <p className="hint">{t.deletedWorkflow}</p>}
       {run.data && workflow.data && run.data.version !== workflow.data.version && (
         <p className="hint">{t.otherVersion(run.data.version, workflow.data.version)}</p>
@@ -95,13 +98,15 @@ interface LoadedProps {
   /** Undefined if it was deleted. */
   workflow: Workflow | undefined
   run: Execution | undefined
+  search: Search
   children: ReactNode
 }
 
-function Loaded({ workflowId, workflow, run, children }: LoadedProps) {
+function Loaded({ workflowId, workflow, run, search, children }: LoadedProps) {
   const t = useText(text)
   const agent = useAgent()
-  const { search, go } = useOpen()
+  const navigate = useNavigate()
+  const go = (next: Search) => void navigate({ to: '.', search: { ...search, ...next }, replace: true })
   const isNarrow = useNarrow()
   const [refused, setRefused] = useState<readonly DefinitionProblem[]>()
   const [position, setPosition] = useState(1)
@@ -109,7 +114,7 @@ function Loaded({ workflowId, workflow, run, children }: LoadedProps) {
   const problems = refused ?? workflow?.warnings ?? []
   const { steps, timeline, isOver, shownOf } = useSteps({ workflow, run, position, problems })
 
-  const step = steps.find(({ id }) => search.step !== undefined && id === String(search.step))
+  const step = steps.find(({ id }) => id === search.step)
   const isEditing = search.edit !== undefined && workflow !== undefined && agent.may('change')
   const isGraph = search.show !== 'outline' && !isNarrow
   const onChoose = (id: string) => go({ step: id, edit: undefined })
@@ -117,7 +122,12 @@ function Loaded({ workflowId, workflow, run, children }: LoadedProps) {
   return (
     <div className={step || isEditing ? 'with-panel' : undefined}>
       <div className="page">
-        <Header workflow={workflow} title={workflow?.name ?? workflowId} onRun={() => setStart({})}>
+        <Header
+          workflow={workflow}
+          title={workflow?.name ?? workflowId}
+          onEdit={() => go({ edit: 1, step: undefined })}
+          onRun={() => setStart({})}
+        >
           {!isNarrow && (
             <Segments
               label={t.view}
@@ -172,15 +182,6 @@ function Loaded({ workflowId, workflow, run, children }: LoadedProps) {
   )
 }
 
-/** The open parts of the view, stored in the address. */
-function useOpen() {
-  const navigate = useNavigate()
-  const search = useSearch({ strict: false }) as Search
-  const go = (next: Search) =>
-    void navigate({ to: '.', search: (old: Search) => ({ ...old, ...next }) as never, replace: true })
-  return { search, go }
-}
-
 interface StepsOptions {
   workflow: Workflow | undefined
   run: Execution | undefined
@@ -218,14 +219,14 @@ function definitionOf(workflow: Workflow | undefined, run: Execution | undefined
 interface HeaderProps {
   workflow: Workflow | undefined
   title: string
+  onEdit(): void
   onRun(): void
   children: ReactNode
 }
 
-function Header({ workflow, title, onRun, children }: HeaderProps) {
+function Header({ workflow, title, onEdit, onRun, children }: HeaderProps) {
   const t = useText(text)
   const agent = useAgent()
-  const { go } = useOpen()
   const status = workflow?.status
   return (
     <>
@@ -234,9 +235,7 @@ function Header({ workflow, title, onRun, children }: HeaderProps) {
         detail={status && <Status tone={workflowTones[status]}>{t.workflowStates[status]}</Status>}
       >
         {children}
-        {workflow && agent.may('change') && (
-          <Actions workflow={workflow} onEdit={() => go({ edit: 1, step: undefined })} onRun={onRun} />
-        )}
+        {workflow && agent.may('change') && <Actions workflow={workflow} onEdit={onEdit} onRun={onRun} />}
       </Heading>
       {workflow?.description && <p className="description">{workflow.description}</p>}
     </>

@@ -1,8 +1,8 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { listQuery, queryClient, useChange, useRows } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { LoadContext, SearchOf, ViewProps } from '#console/shell/view.ts'
 import { Button } from '#console/ui/button.tsx'
 import { Dialog } from '#console/ui/dialog.tsx'
 import { Empty } from '#console/ui/empty.tsx'
@@ -14,31 +14,28 @@ import { SchemaForm } from '#console/ui/schema-form.tsx'
 import { Status } from '#console/ui/status.tsx'
 import { Tabs } from '#console/ui/tabs.tsx'
 import { Time } from '#console/ui/time.tsx'
+import { workflowsSearch } from './feature.ts'
 import type { WorkflowSummary } from './requests.ts'
 import { createWorkflow, listWorkflows, workflowsPath } from './requests.ts'
 import { Runs } from './runs.tsx'
 import { text } from './text.ts'
 import './workflows.css'
 
-export const prefetch = ({ agent }: { agent: Agent }) =>
+export const prefetch = ({ agent }: LoadContext) =>
   queryClient.prefetchInfiniteQuery(listQuery<WorkflowSummary>(listWorkflows(agent), 'workflows'))
 
 export const workflowTones = { draft: 'plain', active: 'good', paused: 'warn', archived: 'plain' } as const
 
-const statuses = ['running', 'waiting', 'queued', 'complete', 'errored', 'terminated'] as const
-
-interface Search {
-  show?: 'runs'
-  status?: (typeof statuses)[number]
-  create?: number
-}
+type Search = SearchOf<typeof workflowsSearch>
+const statuses = workflowsSearch.status
 
 /** The workflows of an agent, and all of their runs. */
-export default function Workflows() {
+export default function Workflows({
+  search: { show, status, create },
+}: ViewProps<never, typeof workflowsSearch>) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
-  const { show, status, create } = useSearch({ strict: false }) as Search
   const search = (next: Search) => void navigate({ to: '.', search: next })
   const rows = useRows<WorkflowSummary>(listWorkflows(agent), 'workflows')
   const columns: Column<WorkflowSummary>[] = [
@@ -78,7 +75,7 @@ export default function Workflows() {
                 { value: '', label: t.allStatuses },
                 ...statuses.map(value => ({ value, label: t.runStates[value] })),
               ]}
-              onChange={value => search({ show, ...(value !== '' && { status: value as typeof status }) })}
+              onChange={value => search({ show, status: statuses.find(one => one === value) })}
             />
             <Runs filters={status === undefined ? {} : { status }} workflows={rows.rows} />
           </div>

@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { query, queryClient } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
 import { useAgent } from '#console/shell/agent.tsx'
+import type { LoadContext, ViewProps } from '#console/shell/view.ts'
 import { Problem } from '#console/ui/empty.tsx'
 import { Icon } from '#console/ui/icon.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { Tabs } from '#console/ui/tabs.tsx'
+import { settingsSearch } from '../feature.ts'
 import type { Settings as Answer } from '../requests.ts'
 import { getSettings } from '../requests.ts'
 import { Credentials } from './credentials.tsx'
@@ -19,18 +20,16 @@ import type { Words } from './text.ts'
 import { text } from './text.ts'
 import './settings.css'
 
-export const prefetch = ({ agent }: { agent: Agent }) =>
-  queryClient.prefetchQuery(query(getSettings(agent.id)))
+export const prefetch = ({ agent }: LoadContext) => queryClient.prefetchQuery(query(getSettings(agent.id)))
 
-const names = ['model', 'instructions', 'credentials', 'more', 'danger'] as const
+const names = settingsSearch.tab
 type Name = (typeof names)[number]
 
 /** An agent's settings: its model, its instructions, its credentials and its bounds. */
-export default function Settings() {
+export default function Settings({ search: { tab } }: ViewProps<never, typeof settingsSearch>) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
-  const { tab } = useSearch({ strict: false }) as { tab?: unknown }
   const { data, error } = useQuery(query(getSettings(agent.id)))
   if (error && data === undefined) return <Problem error={error} />
   if (data === undefined) return null
