@@ -71,6 +71,41 @@ it('features of the console have the names of the service’s', () => {
   expect(names(`${root}features/`).filter(name => !names('src/features/').includes(name))).toEqual([])
 })
 
+const sources = globSync(`${root}**/*.{ts,tsx}`, { exclude: ['**/*.test.ts'] }).map(
+  file => [file, readFileSync(file, 'utf8')] as const,
+)
+
+/** What a single file does for all, or none does. */
+const reserved: [string, RegExp, string?][] = [
+  ['parameters of an address without types', /strict: false/],
+  [
+    'keys, of which an input method may take any',
+    /['"]Enter['"]|\bevent\.key\b|\bisComposing\b|\bkeyCode\b|\bonKey\w+=\{(?!on(?:Keys|Enter)\(|\w+\})/,
+    'ui/keys.ts',
+  ],
+]
+
+it.each(reserved)('no other file handles %s', (_, pattern, file) => {
+  const found = sources.filter(([, text]) => pattern.test(text)).map(([name]) => name)
+  expect(found).toEqual(file === undefined ? [] : [root + file])
+})
+
+/** A path with a star for each parameter. */
+const shapeOf = (path: string) => path.replaceAll(/\$\{[^}]*\}|\$\w+/g, '*')
+
+it('links lead to views', () => {
+  const views = sources.flatMap(([, text]) => [...text.matchAll(/^ +(?:defineView\(\{ )?path: '(.+?)'/gm)])
+  const paths = new Set(views.map(([, path = '']) => shapeOf(path)))
+  const links = sources.flatMap(([file, text]) => {
+    const flat = text.replaceAll(/\$\{path`(.*?)`\}/g, '$1')
+    return [...flat.matchAll(/\.home\}\/([a-z][^`?]*)/g)].map(
+      ([, path = '']) => [file, shapeOf(path)] as const,
+    )
+  })
+  expect([paths.size > 20, links.length > 20]).toEqual([true, true])
+  expect(links.filter(([, path]) => !paths.has(path))).toEqual([])
+})
+
 it('every word of the console is in a table of texts, which other languages have too', () => {
   const tables = ['i18n/{en,de}.ts', 'features/**/{text,de,feature}.ts', '**/*.test.ts'].map(
     path => root + path,

@@ -349,7 +349,7 @@ describe('an answer', () => {
     stage.model.next({ stream: openaiToolCall('browser_ask_person', { reason: 'Sign in, please' }) })
     await ask(page, 'Sign in.')
     const link = await page.getByRole('link', { name: 'Open the browser' }).getAttribute('href')
-    const session = decodeURIComponent(/browsers\/([^/]+)$/.exec(link ?? '')?.[1] ?? '')
+    const session = decodeURIComponent(/\/browser\/([^/]+)$/.exec(link ?? '')?.[1] ?? '')
     await stage.app.call('POST', `${chat.replace(/chat$/, 'browser')}/${session}/takeover/end`, { body: {} })
     await page.locator('.answer').getByText('Hello from the model.').waitFor()
     await button(page, 'Answer again').waitFor()

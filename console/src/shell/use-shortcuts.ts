@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { keyOf } from '#console/ui/keys.ts'
 import { useAgent } from './agent.tsx'
 import type { Overlay } from './agent-frame.tsx'
 import { isFor, railViews } from './feature.ts'
@@ -15,9 +16,8 @@ export function useShortcuts(onOpen: (overlay: Overlay) => void): void {
   useEffect(() => {
     let pressedG = 0
     function press(event: KeyboardEvent): void {
-      const key = event.key.toLowerCase()
-      if (event.ctrlKey || event.metaKey) {
-        if (key !== 'k') return
+      const key = keyOf(event).toLowerCase()
+      if (key === 'control+k') {
         event.preventDefault()
         onOpen('commands')
       } else if (!isBusy(event)) pressSingle(key, event.timeStamp)

@@ -29,7 +29,8 @@ export interface ViewProps<
   Schema extends SearchSchema = Record<never, 'text'>,
 > {
   params: Readonly<Record<Names, string>>
-  search: SearchOf<Schema>
+  /** Required, so that a view without `search` in its declaration does not compile. */
+  search: Required<SearchOf<Schema>>
 }
 
 /** The argument of a view’s `prefetch`. */
@@ -53,7 +54,7 @@ export interface View<Path extends string = string, Schema extends SearchSchema 
   title: Title
   /** The ability to open the view: without it, the rail hides the view and its page names the ability. */
   needs: Ability
-  load(): Promise<ViewModule<NameIn<Path>, Schema>>
+  load(): Promise<ViewModule<NameIn<Path>, NoInfer<Schema>>>
   /** The place in the rail; absent for views that others link to. */
   rail?: {
     group: 'talk' | 'know' | 'act' | 'setUp'
@@ -76,7 +77,7 @@ export const defineView = <const Path extends string, const Schema extends Searc
 export function readSearch<Schema extends SearchSchema>(
   schema: Schema,
   given: Readonly<Record<string, unknown>>,
-): SearchOf<Schema> {
+): Required<SearchOf<Schema>> {
   const entries = Object.entries(schema).flatMap(([name, kind]) => {
     const value = readValue(kind, given[name])
     return value === undefined ? [] : [[name, value]]

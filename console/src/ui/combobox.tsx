@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { frameText } from '#console/i18n/frame-text.ts'
 import { useText } from '#console/i18n/text.ts'
+import { onKeys } from './keys.ts'
 
 export interface Option {
   id: string
@@ -36,14 +37,12 @@ export function Combobox({ label, options, onChoose, placeholder, onType }: Comb
     list.current?.children[at]?.scrollIntoView({ block: 'nearest' })
   }, [at])
 
-  function press(key: string): boolean {
-    const option = found[at]
-    if (key === 'ArrowDown') move(at + 1)
-    else if (key === 'ArrowUp') move(at - 1)
-    else if (key === 'Enter' && option) onChoose(option)
-    else return false
-    return true
-  }
+  const option = found[at]
+  const press = onKeys({
+    ArrowDown: () => move(at + 1),
+    ArrowUp: () => move(at - 1),
+    Enter: option && (() => onChoose(option)),
+  })
 
   return (
     <div className="combobox">
@@ -51,10 +50,10 @@ export function Combobox({ label, options, onChoose, placeholder, onType }: Comb
         className="input"
         role="combobox"
         aria-label={label}
-        aria-expanded="true"
+        aria-expanded={found.length > 0}
         aria-autocomplete="list"
         aria-controls={id}
-        aria-activedescendant={found[at] && `${id}-${at}`}
+        aria-activedescendant={option && `${id}-${at}`}
         autoComplete="off"
         placeholder={placeholder}
         value={typed}
@@ -63,9 +62,7 @@ export function Combobox({ label, options, onChoose, placeholder, onType }: Comb
           setActive(0)
           onType?.(target.value)
         }}
-        onKeyDown={event => {
-          if (press(event.key)) event.preventDefault()
-        }}
+        onKeyDown={press}
       />
       <div ref={list} id={id} role="listbox" aria-label={label}>
         {found.map((option, index) => (
@@ -79,13 +76,15 @@ export function Combobox({ label, options, onChoose, placeholder, onType }: Comb
             onPointerMove={() => setActive(index)}
             onMouseDown={event => event.preventDefault()}
             onClick={() => onChoose(option)}
-            onKeyDown={({ key }) => press(key)}
+            onKeyDown={press}
           >
             {option.row ?? option.label}
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="hint">{t.nothingFound}</p>}
+      <p role="status" className="hint">
+        {found.length === 0 && t.nothingFound}
+      </p>
     </div>
   )
 }

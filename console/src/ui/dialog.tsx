@@ -56,10 +56,14 @@ export function useModal(onClose: () => void): RefObject<HTMLDialogElement | nul
     const press = (event: MouseEvent) => {
       if (event.target === dialog && isOutside(dialog, event)) close.current()
     }
+    // A second Escape closes the element, whatever `cancel` prevented.
+    const report = () => close.current()
     dialog.addEventListener('cancel', cancel)
+    dialog.addEventListener('close', report)
     dialog.addEventListener('pointerdown', press)
     return () => {
       dialog.removeEventListener('cancel', cancel)
+      dialog.removeEventListener('close', report)
       dialog.removeEventListener('pointerdown', press)
       dialog.close()
     }

@@ -1,10 +1,11 @@
-import type { KeyboardEvent, ReactNode } from 'react'
+import type { KeyboardEvent } from 'react'
 import { useId, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import type { ButtonProps } from './button.tsx'
 import { Button } from './button.tsx'
 import type { IconName } from './icon.tsx'
 import { Icon } from './icon.tsx'
+import { keyOf } from './keys.ts'
 
 export interface MenuItem {
   label: string
@@ -19,12 +20,10 @@ interface MenuProps {
   /** The button that opens the menu; needs a `label` if it shows only an icon. */
   button: Omit<ButtonProps, 'onClick' | 'popoverTarget' | 'id'>
   items: readonly (MenuItem | undefined | false)[]
-  /** Content above the items. */
-  children?: ReactNode
 }
 
-/** A button that opens a menu: arrows, Home, End and first letters move in it, Escape closes it. */
-export function Menu({ button, items, children }: MenuProps) {
+/** A button that opens a menu: arrows, Home, End and the beginning of a name move in it, Escape closes it. */
+export function Menu({ button, items }: MenuProps) {
   const id = useId()
   const popup = useRef<HTMLDivElement>(null)
   const opener = useRef<HTMLButtonElement>(null)
@@ -48,10 +47,10 @@ export function Menu({ button, items, children }: MenuProps) {
           opener.current?.setAttribute('aria-expanded', String(newState === 'open'))
           if (newState !== 'open' || popup.current === null) return
           placeBeside(popup.current, opener.current)
+          typed.letters = ''
           itemsOf(popup.current)[0]?.focus()
         }}
       >
-        {isOpen && children}
         {shown.map(({ label, icon, isDangerous, isChecked, run }) => (
           <button
             key={label}
@@ -81,10 +80,11 @@ const itemsOf = (menu: HTMLElement) => [...menu.querySelectorAll<HTMLElement>('[
 
 /** Moves the focus in a menu, by the ARIA pattern. */
 function moveByKeys(event: KeyboardEvent<HTMLElement>): void {
+  const key = keyOf(event.nativeEvent)
   const items = itemsOf(event.currentTarget)
   const at = items.indexOf(document.activeElement as HTMLElement)
-  const target = targetOf(event.key, at, items)
-  if (event.key === 'Tab') event.currentTarget.hidePopover()
+  const target = targetOf(key, at, items)
+  if (key === 'Tab' || key === 'Shift+Tab') event.currentTarget.hidePopover()
   if (target === undefined) return
   event.preventDefault()
   target.focus()
@@ -95,9 +95,25 @@ function targetOf(key: string, at: number, items: readonly HTMLElement[]): HTMLE
   if (key === 'ArrowUp') return items.at(at - 1)
   if (key === 'Home') return items[0]
   if (key === 'End') return items.at(-1)
-  if (key.length !== 1 || key === ' ') return undefined
-  const others = [...items.slice(at + 1), ...items.slice(0, at + 1)]
-  return others.find(item => item.textContent?.trim().toLowerCase().startsWith(key.toLowerCase()))
+  return key.length === 1 ? findByName(key.toLowerCase(), at, items) : undefined
+}
+
+/** Max time between the letters of a name (ms). */
+const nextLetterMs = 700
+let typed = { letters: '', at: 0 }
+
+/** Returns the next item whose name begins with the typed letters. One letter again and again goes through its items. */
+function findByName(letter: string, at: number, items: readonly HTMLElement[]): HTMLElement | undefined {
+  const now = performance.now()
+  const letters = now - typed.at > nextLetterMs ? letter : typed.letters + letter
+  // Space alone chooses the item; within a name it is a letter.
+  if (letters === ' ') return undefined
+  typed = { letters, at: now }
+  const isRepeated = letters === letter.repeat(letters.length)
+  const first = isRepeated ? at + 1 : at
+  const wanted = isRepeated ? letter : letters
+  const others = [...items.slice(first), ...items.slice(0, first)]
+  return others.find(item => item.textContent?.trim().toLowerCase().startsWith(wanted))
 }
 
 /** In browsers without CSS anchors, moves the popup below the button, within the window. */

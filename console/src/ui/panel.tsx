@@ -3,6 +3,7 @@ import { useEffect, useId, useRef } from 'react'
 import { frameText } from '#console/i18n/frame-text.ts'
 import { useText } from '#console/i18n/text.ts'
 import { Button } from './button.tsx'
+import { onKeys } from './keys.ts'
 
 interface PanelProps {
   title: ReactNode
@@ -23,16 +24,7 @@ export function Panel({ title, onClose, children }: PanelProps) {
     }
   }, [])
   return (
-    <section
-      className="panel"
-      aria-labelledby={id}
-      onKeyDown={event => {
-        if (event.key !== 'Escape' || event.defaultPrevented) return
-        // The same key event would close a dialog that opens now.
-        event.preventDefault()
-        onClose()
-      }}
-    >
+    <section className="panel" aria-labelledby={id} onKeyDown={onKeys({ Escape: onClose })}>
       <header>
         <h2 id={id} ref={heading} tabIndex={-1}>
           {title}

@@ -6,6 +6,7 @@ import { frameText } from '#console/i18n/frame-text.ts'
 import { useText } from '#console/i18n/text.ts'
 import { Button } from './button.tsx'
 import { CopyCurl } from './code.tsx'
+import { onKeys } from './keys.ts'
 import type { JsonSchema, Values } from './schema.ts'
 import { initialValues, readValues, withoutSecrets } from './schema.ts'
 import { SchemaFields } from './schema-fields.tsx'
@@ -58,9 +59,7 @@ export function SchemaForm(props: SchemaFormProps) {
     <form
       className="form"
       onSubmit={event => void send(event)}
-      onKeyDown={event => {
-        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit()
-      }}
+      onKeyDown={onKeys({ 'Control+Enter': ({ currentTarget }) => currentTarget.requestSubmit() })}
     >
       <SchemaFields
         schema={schema}

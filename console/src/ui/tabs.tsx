@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
-import { useId, useRef } from 'react'
+import { useId } from 'react'
+import { onKeys } from './keys.ts'
 
 interface TabsProps<Name extends string> {
   label: string
@@ -13,35 +14,28 @@ interface TabsProps<Name extends string> {
 /** Tabs by the ARIA pattern: arrows, Home and End choose between them. Keep `chosen` in the address. */
 export function Tabs<Name extends string>({ label, tabs, chosen, onChoose, children }: TabsProps<Name>) {
   const id = useId()
-  const list = useRef<HTMLDivElement>(null)
   const at = tabs.findIndex(({ name }) => name === chosen)
 
-  function press(key: string): boolean {
-    const targets: Record<string, number> = {
-      ArrowRight: (at + 1) % tabs.length,
-      ArrowLeft: (at + tabs.length - 1) % tabs.length,
-      Home: 0,
-      End: tabs.length - 1,
-    }
-    const target = targets[key]
-    const tab = target === undefined ? undefined : tabs[target]
-    if (target === undefined || tab === undefined) return false
+  function choose(index: number) {
+    const tab = tabs.at(index % tabs.length)
+    if (tab === undefined) return
     onChoose(tab.name)
-    ;(list.current?.children[target] as HTMLElement | undefined)?.focus()
-    return true
+    document.getElementById(`${id}-${tab.name}`)?.focus()
   }
 
   return (
     <>
       <div
-        ref={list}
         role="tablist"
         tabIndex={-1}
         aria-label={label}
         className="tabs"
-        onKeyDown={event => {
-          if (press(event.key)) event.preventDefault()
-        }}
+        onKeyDown={onKeys({
+          ArrowRight: () => choose(at + 1),
+          ArrowLeft: () => choose(at - 1),
+          Home: () => choose(0),
+          End: () => choose(-1),
+        })}
       >
         {tabs.map(({ name, title }) => (
           <button

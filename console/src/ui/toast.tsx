@@ -22,12 +22,54 @@ function show(toast: Omit<Toast, 'id'>): number {
   return made
 }
 
-const hide = (id: number) => toasts.set(toasts.get().filter(toast => toast.id !== id))
+function hide(id: number): void {
+  timed.delete(id)
+  toasts.set(toasts.get().filter(toast => toast.id !== id))
+}
+
+/** Notices that end by themselves, with the time that is left of each. */
+const timed = new Map<number, { leftMs: number; end(): void }>()
+const tickMs = 250
+let ticker: ReturnType<typeof setInterval> | undefined
+let tickedAt = 0
+
+/** Ends a notice after its time. The time stands still while the pointer or the focus is on the notices. */
+function endAfter(id: number, leftMs: number, end: () => void): void {
+  timed.set(id, { leftMs, end })
+  if (ticker !== undefined) return
+  tickedAt = performance.now()
+  ticker = setInterval(tick, tickMs)
+}
+
+function tick(): void {
+  const passedMs = performance.now() - tickedAt
+  tickedAt += passedMs
+  for (const notice of isHeld() ? [] : timed.values()) {
+    notice.leftMs -= passedMs
+    if (notice.leftMs <= 0) notice.end()
+  }
+  if (timed.size > 0) return
+  clearInterval(ticker)
+  ticker = undefined
+}
+
+function isHeld(): boolean {
+  // A tap leaves `:hover` behind.
+  const canHover = matchMedia('(hover: hover)').matches
+  return document.querySelector(`.toasts:is(:focus-within${canHover ? ', :hover' : ''})`) !== null
+}
+
+/** Closing a notice ends its time, so that a change that could be undone is sent. */
+function close(id: number): void {
+  const notice = timed.get(id)
+  if (notice) notice.end()
+  else hide(id)
+}
 
 /** Shows for some seconds that an action succeeded. */
 export function toast(text: string): void {
   const id = show({ text })
-  setTimeout(() => hide(id), shownMs)
+  endAfter(id, shownMs, () => hide(id))
 }
 
 /** Shows an error until the person closes it. */
@@ -44,7 +86,6 @@ addEventListener('pagehide', () => {
 /** Shows "Undo" for ten seconds, then sends the change. Show it at once: `patchRows` returns `undo`. */
 export function undoable(text: string, { undo, send }: { undo(): void; send(): Promise<unknown> }): void {
   const settle = () => {
-    clearTimeout(timer)
     waiting.delete(commit)
     hide(id)
   }
@@ -62,7 +103,7 @@ export function undoable(text: string, { undo, send }: { undo(): void; send(): P
       undo()
     },
   })
-  const timer = setTimeout(commit, undoMs)
+  endAfter(id, undoMs, commit)
   waiting.add(commit)
 }
 
@@ -70,19 +111,21 @@ export function undoable(text: string, { undo, send }: { undo(): void; send(): P
 export function ToastHost() {
   const t = useText(frameText)
   const shown = useStore(toasts)
+  const row = ({ id, text, isError, undo }: Toast) => (
+    <div key={id} className={`toast${isError ? ' bad' : ''}`} role={isError ? 'alert' : undefined}>
+      <span>{text}</span>
+      {undo && (
+        <Button kind="quiet" onClick={undo}>
+          {t.undo}
+        </Button>
+      )}
+      <Button kind="quiet" icon="close" label={t.close} onClick={() => close(id)} />
+    </div>
+  )
   return (
-    <div className="toasts" role="status">
-      {shown.map(({ id, text, isError, undo }) => (
-        <div key={id} className={`toast${isError ? ' bad' : ''}`}>
-          <span>{text}</span>
-          {undo && (
-            <Button kind="quiet" onClick={undo}>
-              {t.undo}
-            </Button>
-          )}
-          <Button kind="quiet" icon="close" label={t.close} onClick={() => hide(id)} />
-        </div>
-      ))}
+    <div className="toasts">
+      <div role="status">{shown.filter(({ isError }) => !isError).map(row)}</div>
+      {shown.filter(({ isError }) => isError).map(row)}
     </div>
   )
 }

@@ -43,7 +43,7 @@ function WaitingBrowser({ sessionId, why, until }: Pick<Waiting, 'why' | 'until'
         {t.endsWithout} <Time at={until} />
       </p>
       <Decision mayDecide={agent.may('change')} approvers="admins" isReady>
-        <LinkButton kind="primary" to={`${agent.home}/browsers/${encodeURIComponent(sessionId)}`}>
+        <LinkButton kind="primary" to={`${agent.home}/browser/${encodeURIComponent(sessionId)}`}>
           {t.openBrowser}
         </LinkButton>
       </Decision>

@@ -7,6 +7,7 @@ import { formatNumber } from '#console/i18n/format.ts'
 import { useText } from '#console/i18n/text.ts'
 import { useAgent } from '#console/shell/agent.tsx'
 import { Button } from '#console/ui/button.tsx'
+import { keyOf, onEnter } from '#console/ui/keys.ts'
 import { toastError } from '#console/ui/toast.tsx'
 import type { AddedFile } from './added-files.ts'
 import { addedFiles, addFiles, isOnItsWay, takeFiles } from './added-files.ts'
@@ -100,11 +101,7 @@ export function Composer({ conversationId, write, running, waits, isHeld, onSent
           const pasted = pastedFiles(event)
           if (pasted.length > 0) addFiles(chat, key, pasted)
         }}
-        onKeyDown={event => {
-          if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
-          event.preventDefault()
-          send()
-        }}
+        onKeyDown={onEnter(() => send())}
       />
       <p id="too-long" className="error" hidden={!isTooLong}>
         {t.tooLong(formatNumber(draft.length), formatNumber(maxLength))}
@@ -177,9 +174,10 @@ function pastedFiles(event: ClipboardEvent): readonly File[] {
 function useEscape(stop: (() => void) | undefined): void {
   useEffect(() => {
     if (stop === undefined) return
-    const press = ({ key, defaultPrevented }: KeyboardEvent) => {
-      const isForOther = defaultPrevented || document.querySelector('dialog[open], :popover-open') !== null
-      if (key === 'Escape' && !isForOther) stop()
+    const press = (event: KeyboardEvent) => {
+      const isForOther =
+        event.defaultPrevented || document.querySelector('dialog[open], :popover-open') !== null
+      if (keyOf(event) === 'Escape' && !isForOther) stop()
     }
     addEventListener('keydown', press)
     return () => removeEventListener('keydown', press)

@@ -12,6 +12,7 @@ import { useText } from '#console/i18n/text.ts'
 import { useAgent } from '#console/shell/agent.tsx'
 import { Button, LinkButton } from '#console/ui/button.tsx'
 import { Problem } from '#console/ui/empty.tsx'
+import { onKeys } from '#console/ui/keys.ts'
 import { Menu } from '#console/ui/menu.tsx'
 import { Status } from '#console/ui/status.tsx'
 import { Time } from '#console/ui/time.tsx'
@@ -232,11 +233,7 @@ function Rename({ conversation: { id, title }, onDone }: RenameProps) {
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
         onBlur={() => save(false)}
-        onKeyDown={event => {
-          if (event.key !== 'Escape') return
-          event.preventDefault()
-          onDone(true)
-        }}
+        onKeyDown={onKeys({ Escape: () => onDone(true) })}
       />
     </form>
   )

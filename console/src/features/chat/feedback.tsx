@@ -5,6 +5,7 @@ import { useChange } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
 import { useAgent } from '#console/shell/agent.tsx'
 import { Button } from '#console/ui/button.tsx'
+import { onKeys } from '#console/ui/keys.ts'
 import { toastError } from '#console/ui/toast.tsx'
 import { authorOf, useMayAct } from './author.ts'
 import type { FeedbackChange, Message } from './requests.ts'
@@ -94,11 +95,7 @@ function CommentForm({ comment, onSave, onClose }: CommentFormProps) {
         await onSave(written.trim())
         onClose()
       }}
-      onKeyDown={event => {
-        if (event.key !== 'Escape') return
-        event.preventDefault()
-        onClose()
-      }}
+      onKeyDown={onKeys({ Escape: onClose })}
     >
       <input
         className="input"

@@ -11,6 +11,7 @@ import { Button } from '#console/ui/button.tsx'
 import { CopyCurl } from '#console/ui/code.tsx'
 import { confirm } from '#console/ui/confirm.tsx'
 import { TextField } from '#console/ui/field.tsx'
+import { onKeys } from '#console/ui/keys.ts'
 import { Panel } from '#console/ui/panel.tsx'
 import { toast } from '#console/ui/toast.tsx'
 import type { Workflow } from './requests.ts'
@@ -45,6 +46,7 @@ export function DefinitionPanel({ workflow, problems, onProblems, onClose }: Def
     disabled: !isChanged,
   })
 
+  const submit = () => form.current?.requestSubmit()
   async function send() {
     setError(undefined)
     onProblems(undefined)
@@ -69,11 +71,7 @@ export function DefinitionPanel({ workflow, problems, onProblems, onClose }: Def
           event.preventDefault()
           void send()
         }}
-        onKeyDown={event => {
-          if (!(event.ctrlKey || event.metaKey) || (event.key !== 's' && event.key !== 'Enter')) return
-          event.preventDefault()
-          event.currentTarget.requestSubmit()
-        }}
+        onKeyDown={onKeys({ 'Control+s': submit, 'Control+Enter': submit })}
       >
         {workflow.updated_at !== base.updated_at && (
           <p className="error" role="status">

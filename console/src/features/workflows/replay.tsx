@@ -7,6 +7,7 @@ import { useAgent } from '#console/shell/agent.tsx'
 import { Button } from '#console/ui/button.tsx'
 import { CodeBlock } from '#console/ui/code.tsx'
 import { confirm } from '#console/ui/confirm.tsx'
+import { onKeys } from '#console/ui/keys.ts'
 import { Time } from '#console/ui/time.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
 import { Decision } from './decision.tsx'
@@ -53,16 +54,9 @@ export function Replay({ run, timeline, position, onMove, onAgain }: ReplayProps
   const names = [...new Set(running.map(({ node_id }) => node_id))].slice(0, maxNames)
   const elapsed = t.ofTime(formatDuration(time - start), formatDuration(end - start))
 
-  /** Moves to the next or previous change by arrow keys. */
-  function press(key: string): boolean {
-    const isForward = key === 'ArrowRight' || key === 'ArrowUp'
-    if (!isForward && key !== 'ArrowLeft' && key !== 'ArrowDown') return false
-    const before = moments.findLast(moment => positionOf(moment) < position - 1e-9)
-    const after = moments.find(moment => positionOf(moment) > position + 1e-9)
-    const next = isForward ? (after ?? end) : (before ?? start)
-    onMove(next === end ? 1 : positionOf(next))
-    return true
-  }
+  const moveTo = (moment: number) => onMove(moment === end ? 1 : positionOf(moment))
+  const forward = () => moveTo(moments.find(moment => positionOf(moment) > position + 1e-9) ?? end)
+  const back = () => moveTo(moments.findLast(moment => positionOf(moment) < position - 1e-9) ?? start)
 
   return (
     <section className="card replay" aria-label={t.replay}>
@@ -99,9 +93,7 @@ export function Replay({ run, timeline, position, onMove, onAgain }: ReplayProps
           value={position}
           aria-valuetext={[elapsed, formatList(names)].filter(Boolean).join(': ')}
           onChange={({ target }) => onMove(Number(target.value))}
-          onKeyDown={event => {
-            if (press(event.key)) event.preventDefault()
-          }}
+          onKeyDown={onKeys({ ArrowRight: forward, ArrowUp: forward, ArrowLeft: back, ArrowDown: back })}
         />
       </div>
       <footer>

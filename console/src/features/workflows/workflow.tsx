@@ -70,7 +70,7 @@ export interface StepsProps {
 type Search = SearchOf<typeof workflowSearch>
 
 /** One workflow as a graph or an outline, with one of its runs to replay, and all of them below. */
-export default function WorkflowView({ params, search }: { params: Opened; search: Search }) {
+export default function WorkflowView({ params, search }: { params: Opened; search: Required<Search> }) {
   const t = useText(text)
   const agent = useAgent()
   const { workflowId, executionId } = params
