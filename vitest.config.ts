@@ -59,7 +59,7 @@ const repositoryTests = [
   'src/features/browser/profiles.test.ts',
   'src/features/calendar/calendar.test.ts',
   'src/features/channels/incoming.test.ts',
-  'src/features/chat/{approvals,background-turns,chat-documents,chat-files,chat-role,conversation-lock,conversations,messages,regenerate,turns}.test.ts',
+  'src/features/chat/{approvals,background-turns,chat-documents,chat-files,chat-role,conversation-lock,conversation-shares,conversations,messages,unsent-files,regenerate,turns}.test.ts',
   'src/features/contacts/contacts.test.ts',
   'src/features/mcp/mcp.test.ts',
   'src/features/openai/openai.test.ts',

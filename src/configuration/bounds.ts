@@ -4,7 +4,7 @@ import { group, whole } from './variables.ts'
 export const bounds = group({
   variables: {
     CHAT_MAX_ITERATIONS: whole(8, 1, 100),
-    CONVERSATIONS_MAX: whole(50, 1, 10_000),
+    CONVERSATIONS_MAX: whole(5000, 1, 10_000),
     CRAWL_MAX_PAGES: whole(50, 1, 100_000),
     CRAWL_MAX_DEPTH: whole(5, 0, 100),
     MAX_UPLOAD_BYTES: whole(26_214_400, 1, 2_147_483_647),

@@ -56,7 +56,7 @@ describe('without any variable', () => {
         embeddingModel: undefined,
       },
       chatMaxIterations: 8,
-      maxConversations: 50,
+      maxConversations: 5000,
       crawlBounds: { maxPages: 50, maxDepth: 5 },
       maxUploadBytes: 26_214_400,
       channels: {

@@ -1,6 +1,9 @@
 /** Max levels of foreign JSON: no honest text has as many, and later readers and writers recurse. */
 export const maxLevels = 200
 
+/** The same limit of JSON that models write. */
+export const maxModelLevels = 64
+
 /** Returns true if a JSON text is nested more than `limit` levels deep, counted without recursion. */
 export function isDeeperThan(limit: number, json: string): boolean {
   let depth = 0

@@ -13,7 +13,7 @@ import { auditRowTables, auditTables } from './tables/audit.ts'
 import { browserRecordingTables, browserTables } from './tables/browser.ts'
 import { calendarTables } from './tables/calendar.ts'
 import { channelTables } from './tables/channels.ts'
-import { chatTables } from './tables/chat.ts'
+import { chatTables, conversationShareIndex } from './tables/chat.ts'
 import { chatFileTables } from './tables/chat-files.ts'
 import { contactAddressTables } from './tables/contact-addresses.ts'
 import { contactTables } from './tables/contacts.ts'
@@ -98,6 +98,7 @@ export const agentTables = {
   '0040-channel-files': columnsOnly,
   '0041-audit-rows': auditRowTables,
   '0042-notices': noticeTables,
+  '0046-conversation-shares': conversationShareIndex,
 }
 
 type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>

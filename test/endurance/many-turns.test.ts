@@ -18,8 +18,10 @@ let server: ServerProcess
 
 beforeAll(async () => {
   model = await startChatModel()
-  const environment = { ...model.environment, CONVERSATIONS_MAX: '1000' }
+  const { environment } = model
   server = await startServerProcess({ dataDirectory: temporaryDirectory(afterAll), environment })
+  const body = { conversations_max: 1000 }
+  expect(await server.call('PUT', path.replace(/chat$/, 'settings'), { body })).toMatchObject({ status: 200 })
 })
 
 afterAll(async () => {

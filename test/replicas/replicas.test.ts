@@ -30,11 +30,13 @@ beforeAll(async () => {
     ...model.environment,
     DEV_USER: 'dev@example.com',
     LEASE_SECONDS: '5',
-    CONVERSATIONS_MAX: '1000',
     // Only calls of the model `dear` have a price, so no other test spends of it.
     MODEL_PRICES: prices,
     BUDGET_MONTHLY_USD: '10',
   })
+  const body = { conversations_max: 1000 }
+  const settings = chat.replace(/chat$/, 'settings')
+  expect(await replicas.any().call('PUT', settings, { body })).toMatchObject({ status: 200 })
 })
 
 afterAll(async () => {

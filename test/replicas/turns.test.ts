@@ -17,7 +17,6 @@ const limits = {
   LEASE_SECONDS: '5',
   RATE_LIMIT_GENERAL: '0',
   RATE_LIMIT_CHAT: '0',
-  CONVERSATIONS_MAX: '1000',
 }
 
 let model: ChatModel
@@ -27,6 +26,9 @@ beforeAll(async () => {
   model = await startChatModel()
   const environment = { ...model.environment, DEV_USER: 'dev@example.com', ...limits }
   replicas = await startReplicas(2, (_index, url) => ({ ...environment, REPLICA_URL: url }))
+  const body = { conversations_max: 1000 }
+  const settings = chat.replace(/chat$/, 'settings')
+  expect(await replicas.any().call('PUT', settings, { body })).toMatchObject({ status: 200 })
 })
 
 afterAll(async () => {

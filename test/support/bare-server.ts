@@ -17,6 +17,7 @@ interface BareServerOptions {
   sharedCounts?: SharedCounts
   trustProxy?: string[]
   timeout?: number
+  bodyTimeout?: number
   startLag?: () => LagMeasurement
 }
 
@@ -40,6 +41,7 @@ export async function bareServer(options: BareServerOptions = {}): Promise<BareS
     sharedCounts: options.sharedCounts,
     trustProxy: options.trustProxy ?? [],
     timeout: options.timeout,
+    bodyTimeout: options.bodyTimeout,
     startLag: options.startLag,
   })
   onTestFinished(() => app.close())

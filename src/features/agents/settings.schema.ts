@@ -174,8 +174,8 @@ export const settingsChangesSchema = Type.Object(
     conversations_max: nullable(
       Type.Integer({
         minimum: 1,
-        maximum: 10_000,
-        description: 'Conversations that the agent keeps, at most CONVERSATIONS_MAX.',
+        maximum: 1000,
+        description: 'Conversations that the agent keeps of each author, at most CONVERSATIONS_MAX; default 50.',
       }),
     ),
     ...monthlyBudget,

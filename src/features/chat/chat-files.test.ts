@@ -69,6 +69,12 @@ async function receive(chat: string, content: string | Buffer, name: string, who
   return body
 }
 
+/** Makes room for others: few may wait for their message. */
+async function remove(chat: string, ...files: ChatFile[]): Promise<void> {
+  for (const { id } of files)
+    expect(await call('ada', 'DELETE', `${chat}/files/${id}`)).toMatchObject({ status: 200 })
+}
+
 async function send(chat: string, body: object, who = 'ada'): Promise<TurnBody['userMessage']> {
   const answer = await call<TurnBody>(who, 'POST', chat, { autoRag: false, enableTools: false, ...body })
   expect(answer).toMatchObject({ status: 200 })
@@ -121,6 +127,7 @@ describe('the kind of a file', () => {
     const file = await receive(shared.chat, content, name)
     const size = Buffer.byteLength(stored)
     expect(file).toEqual({ id: expect.any(String), name, kind, mime_type, size, status: 'ready' })
+    await remove(shared.chat, file)
   })
 
   it.each<[what: string, content: string | Buffer, status: number, says: string]>([
@@ -186,7 +193,9 @@ describe('an image', () => {
       expect(text).not.toContain(trace)
     expect(stored.indexOf(turned ?? 'Exif') === -1).toBe(turned === undefined)
     // What is sent again is not changed again.
-    expect(await bytesOf(chat, (await receive(chat, stored, name)).id)).toEqual(stored)
+    const again = await receive(chat, stored, name)
+    expect(await bytesOf(chat, again.id)).toEqual(stored)
+    await remove(chat, file, again)
   })
 })
 

@@ -159,7 +159,7 @@ describe('search_knowledge', () => {
 const nested = (levels: number) => '['.repeat(levels - 1) + ']'.repeat(levels - 1)
 
 it.each([
-  ['nested 201 levels deep', nested(201)],
+  ['nested 65 levels deep', nested(65)],
   ['nested 10,000 levels deep', nested(10_000)],
   ['of 100,000 values', JSON.stringify(Array(100_000).fill(1))],
 ])('a call with arguments %s is not made, and harms nothing', async (_what, query) => {
@@ -175,10 +175,36 @@ it.each([
   expect(status).toBe(200)
   const { toolResults, conversationId } = body.assistantMessage
   expect(toolResults).toMatchObject([
-    { error: 'The arguments are not a JSON object of at most 20000 values and 200 levels.' },
+    { error: 'The arguments are not a JSON object of at most 20000 values and 64 levels.' },
   ])
   expect((await stage.send(path, { content: 'Go on.', conversationId })).status).toBe(200)
 })
+
+it('a call with arguments nested 64 levels deep is made', async () => {
+  const given = { query: 'tides', more: JSON.parse(nested(64)) }
+  expect(await callTool(await stage.makeChat(), 'search_knowledge', given)).toHaveProperty('result')
+})
+
+it.each([65, 300, 20_000])(
+  'arguments that are no text, nested %d levels deep, harm nothing',
+  async levels => {
+    const path = await stage.makeChat()
+    const mark = { index: 0, id: 'call_1', function: { name: 'search_knowledge', arguments: 'MARK' } }
+    const [begin = '', ...end] = wireForm('openai', [
+      openaiChunk({ tool_calls: [mark] }),
+      openaiChunk({}, 'tool_calls'),
+    ])
+    const stream = [begin.replace('"MARK"', `{"query":${nested(levels)}}`), ...end]
+    const isRead = levels < 1000
+    model.next({ stream }, ...(isRead ? [{ stream: openaiText('So be it.') }] : []))
+    const { status, body } = await stage.send(path, { content: 'Use the tool.', autoRag: false })
+    if (!isRead) expect([status, body]).toMatchObject([500, { code: 'MODEL_ERROR' }])
+    else
+      expect(body.assistantMessage.toolResults).toMatchObject([
+        { error: expect.stringContaining('64 levels') },
+      ])
+  },
+)
 
 describe('browse_url', () => {
   const html = (body: string): Reply => ({ text: body, headers: { 'content-type': 'text/html' } })

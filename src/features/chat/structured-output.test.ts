@@ -107,6 +107,14 @@ describe('an answer in a form', () => {
     expect((await again.rest()).at(-1)).toMatchObject({ type: 'error', code: 'SCHEMA_MISMATCH' })
   })
 
+  it.each([65, 50_000])('of %d levels is asked for again', async levels => {
+    const deep = `{"metres":1,"more":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
+    stage.model.next({ stream: openaiText(deep) }, { stream: openaiText('{"metres":3}') })
+    const { body } = await ask({ autoRag: false })
+    expect(body.assistantMessage.metadata?.output).toEqual({ metres: 3 })
+    expect(JSON.stringify(lastMessages().at(-1))).toContain('nested more than 64 levels deep')
+  })
+
   it.each([
     refusal(400, 'response_format: json_schema is not supported'),
     refusal(422, 'Extra inputs are not permitted: response_format'),

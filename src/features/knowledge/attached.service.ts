@@ -42,7 +42,11 @@ export function formatOfType(mediaType: string): DocumentFormat {
 export function createAttached({ documentWorkers, searchWorkers }: Dependencies) {
   async function read<Result>(name: string, argument: Given, signal: AbortSignal) {
     type Read = { kind: 'read'; result: Result } | NotRead
-    const task = { file, name, argument, timeoutMs: limits.fileMs, signal }
+    const { content } = argument
+    // Small contents share the buffer of Node's pool.
+    const isMovable = content instanceof Uint8Array && content.length > Buffer.poolSize
+    const transfer = isMovable && content.length === content.buffer.byteLength ? [content.buffer] : []
+    const task = { file, name, argument, transfer, timeoutMs: limits.fileMs, signal }
     return await documentWorkers
       .run<Read>(task)
       .catch((error): NotRead => ({ kind: 'unreadable', reason: reasonOf(error) }))

@@ -6,6 +6,7 @@ import type { Clock } from '#platform/clock.ts'
 import { AppError, isSpent } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { CutFiles } from './large-bodies.ts'
 import type { ChatBody } from './openai.schema.ts'
 import { readQuestion } from './question.ts'
 import type { ReadFiles } from './sent-files.ts'
@@ -32,6 +33,8 @@ export type Run = (report: Report) => Promise<Answer>
 interface Question {
   agent: AgentHandle
   body: ChatBody
+  /** Cut out of the body. */
+  files: CutFiles
   actor: Actor
   /** May chat and no more. */
   isOutsider: boolean
@@ -45,14 +48,17 @@ interface Dependencies extends Pick<ChatFeature, 'planner' | 'running'> {
 
 export function createDoor({ planner, running, readFiles, clock, log }: Dependencies) {
   /** Throws what the question is refused for. */
-  async function prepare({ agent, body, actor, isOutsider }: Question, client: AbortSignal): Promise<Run> {
+  async function prepare(
+    { agent, body, files, actor, isOutsider }: Question,
+    client: AbortSignal,
+  ): Promise<Run> {
     const caller = `${actor.kind}:${actor.id}`
     const ids = body.messages.flatMap(({ tool_calls }) => tool_calls?.[0]?.id ?? [])
     const repeat = repeatOf(body, caller)
     const trails = await findTrails(agent.db, { ids: ids.concat(repeat), caller }, clock.now())
     for (const id of repeat)
       if (trails.has(id) && (await forgetTrail(agent.db, id))) throw failedAfterTools(clientLeft)
-    const messages = await readFiles(body.messages, client)
+    const messages = await readFiles(body.messages, files, client)
     const { sent, options, userMessage } = readQuestion({ ...body, messages }, trails)
     const plan = await planner.plan(agent.agentId, { ...options, isOutsider })
 

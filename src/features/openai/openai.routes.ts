@@ -9,12 +9,15 @@ import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import type { OpenAiError } from '#platform/http/errors/error-format.ts'
 import { asKnownError, formatError } from '#platform/http/errors/error-format.ts'
+import { takeLargeJson } from '#platform/http/requests/body.ts'
+import { isSmall, tooLarge } from '#platform/http/requests/body-limits.ts'
 import { openEventStream } from '#platform/http/responses/sse.ts'
 import { routesBelow } from '#platform/http/routes.ts'
 import type { Ids } from '#platform/ids.ts'
 import { chatCompletions } from './chat-completions.ts'
 import type { Door, Run } from './door.service.ts'
 import { asChat } from './items.ts'
+import type { LargeBodies } from './large-bodies.ts'
 import type { createModels } from './models.ts'
 import { modelOf } from './models.ts'
 import type { ChatBody } from './openai.schema.ts'
@@ -24,6 +27,7 @@ import type { Wire } from './wire.ts'
 
 interface Dependencies extends Pick<AccessFeature, 'openAgent'>, Pick<PaymentsFeature, 'soldTo'> {
   models: ReturnType<typeof createModels>
+  large: LargeBodies
   door: Door
   callerSignal: SignalOf
   /** In bytes. */
@@ -53,6 +57,15 @@ export function registerOpenAiRoutes(app: App, needs: Dependencies): void {
     answer: schemas.modelSchema,
     handle: async request => modelOf(await models.find(request, request.params.model)),
   })
+  // In a scope of its own, so that other routes keep reading small bodies alone.
+  void app.register((scope, _options, done) => {
+    takeLargeJson(scope, needs.large.shorten)
+    registerApis(scope, needs)
+    done()
+  })
+}
+
+function registerApis(app: App, needs: Dependencies): void {
   const { chatSchema, completionSchema, responsesSchema, responseSchema } = schemas
   const completion = { summary: 'Send a conversation and get the answer', body: chatSchema }
   registerAnswers(app, needs, 'createChatCompletion', {
@@ -89,6 +102,11 @@ function registerAnswers<Body extends TSchema>(
       ...{ stores: false, audit: 'exempt', jsonValues: 100_000 },
     },
     schema: { ...schema, tags: [tag], description: 'The model is an agent. Nothing is stored.' },
+    // The agent is in the body: one that is large is read for callers who could chat with any.
+    async preParsing(request, _reply, payload) {
+      if (isSmall(request) || (await needs.models.list(request)).data.length > 0) return payload
+      throw tooLarge('Callers who may chat with no agent')
+    },
     async handler(request, reply) {
       const given = request.body as Static<Body>
       const body = read(given)
@@ -97,7 +115,9 @@ function registerAnswers<Body extends TSchema>(
       const signal = needs.callerSignal(request, reply)
       const created = Math.floor(needs.clock.now() / 1000)
       return currentOwner.run(agent.agentId, async () => {
-        const run = await needs.door.prepare({ agent, body, actor, isOutsider: !isAdmin }, signal)
+        const files = needs.large.filesOf(request)
+        const question = { agent, body, files, actor, isOutsider: !isAdmin }
+        const run = await needs.door.prepare(question, signal)
         const { whole, ...stream } = wire({ id: needs.ids.record(), created, body: given })
         return body.stream ? sendStream(reply, stream, run) : reply.send(whole(await run(() => {})))
       })

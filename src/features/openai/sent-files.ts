@@ -8,6 +8,7 @@ import { writePassages } from '#models/language-model/passages.ts'
 import { bytesOfBase64 } from '#platform/base64.ts'
 import { AppError, invalid } from '#platform/errors.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
+import type { CutFiles } from './large-bodies.ts'
 import type { SentMessage } from './openai.schema.ts'
 
 /** An image, or the text of a document. */
@@ -21,6 +22,7 @@ interface Dependencies {
 }
 
 const maxFiles = 50
+const maxAddresses = 10
 /** Of one document. */
 const maxCharacters = 400_000
 /** For each address. */
@@ -32,11 +34,17 @@ interface Named {
   from: string
 }
 
+interface Room {
+  /** That may be fetched yet. */
+  bytes: number
+  cut: CutFiles
+}
+
 /** Replaces the files of users' messages: documents by texts, images by what models take. Throws VALIDATION_ERROR. */
 export function createReadFiles({ files, attached, outbound, maxUploadBytes }: Dependencies) {
-  async function contentOf(field: string, { from }: Named, room: { bytes: number }, signal: AbortSignal) {
-    if (!/^https?:/i.test(from)) {
-      const content = bytesOfBase64(from)
+  async function contentOf(field: string, { from }: Named, room: Room, signal: AbortSignal) {
+    if (!isAddress(from)) {
+      const content = room.cut.get(from) ?? bytesOfBase64(from)
       if (content === undefined) throw invalid(field, 'must be a data URL in base64, or an address')
       return content
     }
@@ -49,13 +57,9 @@ export function createReadFiles({ files, attached, outbound, maxUploadBytes }: D
     return body
   }
 
-  async function read(
-    field: string,
-    file: Named,
-    room: { bytes: number },
-    signal: AbortSignal,
-  ): Promise<FilePart> {
-    const given = await contentOf(field, file, room, signal)
+  async function read(field: string, file: Named, room: Room, signal: AbortSignal): Promise<FilePart> {
+    const { buffer, byteOffset, length } = await contentOf(field, file, room, signal)
+    const given = Buffer.from(buffer, byteOffset, length)
     const { kind, mimeType, content } = await files.examine(given, file.name).catch(error => {
       throw error instanceof AppError ? invalid(field, `can’t be read: ${error.message}`) : error
     })
@@ -66,12 +70,16 @@ export function createReadFiles({ files, attached, outbound, maxUploadBytes }: D
     return { type: 'text', text: `The file “${file.name}”:\n${text}` }
   }
 
-  return async (messages: readonly SentMessage[], signal: AbortSignal): Promise<SentMessage[]> => {
-    const room = { bytes: maxUploadBytes, files: maxFiles }
+  return async (
+    messages: readonly SentMessage[],
+    cut: CutFiles,
+    signal: AbortSignal,
+  ): Promise<SentMessage[]> => {
+    requireFew(messages)
+    const room = { bytes: maxUploadBytes, cut }
     async function ready(part: unknown, field: string): Promise<unknown> {
       const file = fileIn(part)
       if (file === undefined) return part
-      if (room.files-- === 0) throw invalid('messages', `must not have more than ${maxFiles} files`)
       const made = await read(field, file, room, signal)
       fileParts.set(made, made)
       return made
@@ -79,13 +87,29 @@ export function createReadFiles({ files, attached, outbound, maxUploadBytes }: D
     const answered: SentMessage[] = []
     for (const [at, message] of messages.entries()) {
       const parts: unknown[] = []
-      const isUsers = message.role === 'user' && Array.isArray(message.content)
-      for (const [place, part] of (isUsers ? (message.content as unknown[]) : []).entries())
+      const given = partsOfUser(message)
+      for (const [place, part] of (given ?? []).entries())
         parts.push(await ready(part, `${placeOf(message, at)}.${place}`))
-      answered.push(isUsers ? { ...message, content: parts } : message)
+      answered.push(given ? { ...message, content: parts } : message)
     }
     return answered
   }
+}
+
+function partsOfUser({ role, content }: SentMessage): unknown[] | undefined {
+  return role === 'user' && Array.isArray(content) ? content : undefined
+}
+
+/** Before the first is read. Throws VALIDATION_ERROR. */
+function requireFew(messages: readonly SentMessage[]): void {
+  const files = messages.flatMap(message => (partsOfUser(message) ?? []).flatMap(part => fileIn(part) ?? []))
+  if (files.length > maxFiles) throw invalid('messages', `must not have more than ${maxFiles} files`)
+  if (files.filter(({ from }) => isAddress(from)).length > maxAddresses)
+    throw invalid('messages', `must not have more than ${maxAddresses} files by address: send others as data`)
+}
+
+function isAddress(from: string): boolean {
+  return /^https?:/i.test(from)
 }
 
 export type ReadFiles = ReturnType<typeof createReadFiles>

@@ -12,7 +12,7 @@ let stage: ChatStage
 const clock = manualClock('2026-11-30T12:00:00.000Z')
 
 beforeAll(async () => {
-  stage = await setChatStage({ clock, environment: { CONVERSATIONS_MAX: '300' } })
+  stage = await setChatStage({ clock })
 })
 
 afterAll(() => stage[Symbol.asyncDispose]())
@@ -55,7 +55,7 @@ describe('the budget of an agent', () => {
   })
 
   it('is overspent by one turn at most, however many begin at once', async () => {
-    const path = await stage.makeChat({ monthly_tokens: 10_000 })
+    const path = await stage.makeChat({ monthly_tokens: 10_000, conversations_max: 300 })
     stage.model.next(...Array.from({ length: 100 }, () => costly))
     const statuses = new Map<number, number>()
     for (let spent = false; !spent; ) {
@@ -78,7 +78,7 @@ describe('the budget of an agent', () => {
   })
 
   it('counts what was used before it was set, in money as well', async () => {
-    const path = await stage.makeChat()
+    const path = await stage.makeChat({ conversations_max: 300 })
     stage.model.next(costly)
     await stage.send(path, plain)
     const settings = path.replace(/chat$/, 'settings')
@@ -101,7 +101,7 @@ describe('the budget of an agent', () => {
 
 describe('the budgets of keys and people', () => {
   it('end the turns of a key, or of a person with each of their keys, and of no others', async () => {
-    const path = await stage.makeChat()
+    const path = await stage.makeChat({ conversations_max: 300 })
     const agent = path.replace(/\/chat$/, '')
     const makeKey = async (body: object) =>
       (

@@ -94,6 +94,26 @@ describe('usage [GET /api/agents/{id}/usage]', () => {
     )
   })
 
+  it.each<[input: unknown, output: unknown, usage: object | undefined]>([
+    [1000.4, 19.6, { inputTokens: 1000, outputTokens: 20 }],
+    [-5, 20, { inputTokens: 0, outputTokens: 20 }],
+    ['1000', 20, { inputTokens: 0, outputTokens: 20 }],
+    [1e300, 20, { inputTokens: 0, outputTokens: 20 }],
+    [1e9, 20, { inputTokens: 0, outputTokens: 20 }],
+    [null, [20], undefined],
+    [-1, 1e300, undefined],
+  ])('counts whole numbers that can be tokens: of %j and %j', async (input, output, usage) => {
+    const path = await stage.makeChat()
+    stage.model.next({ stream: reported([input, 0, output] as number[]) })
+    const { status, body } = await stage.send(path, { content: 'Hello', autoRag: false })
+    expect(status).toBe(200)
+    const { cost: _cost, ...given } = { cost: '', ...body.assistantMessage.metadata?.usage }
+    expect(given).toEqual(usage ?? {})
+    const { input_tokens, output_tokens, estimated_tokens } = (await usageOf(path)).total
+    if (usage === undefined) expect(estimated_tokens).toBeGreaterThan(0)
+    else expect({ inputTokens: input_tokens, outputTokens: output_tokens }).toEqual(usage)
+  })
+
   it('has one row of all models that their service does not have', async () => {
     const path = await stage.makeChat()
     for (const model of ['openai-compatible/made-up-1', 'openai-compatible/made-up-2']) {

@@ -1,4 +1,5 @@
 import { parseJson } from '#platform/exact-json.ts'
+import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
 import { UnreadableAnswer } from './call-failure.ts'
 import type { Fields } from './chunk.ts'
 import { fieldsOf, firstOf, isError, isFields, textOf } from './chunk.ts'
@@ -42,7 +43,11 @@ function mayBeJson(text: string): boolean {
   return /^\s*(?:\{|\[\s*(?:\{|$))/.test(text)
 }
 
+/** Characters that are nested no more deeply than what is done with them recurses. */
+const shallow = 1000
+
 function jsonOf(data: string): unknown {
+  if (data.length > shallow && isDeeperThan(maxLevels, data)) return undefined
   try {
     return parseJson(data)
   } catch {

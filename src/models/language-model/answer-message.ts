@@ -1,5 +1,5 @@
 import { parseJson } from '#platform/exact-json.ts'
-import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
+import { isDeeperThan, maxModelLevels } from '#platform/json-depth.ts'
 import { hasMoreValuesThan, maxValues } from '#platform/json-values.ts'
 import { acceptableName } from '../tools/tool-name.ts'
 import type { AnswerPart, AssistantMessage, ToolCall } from './language-model.ts'
@@ -86,7 +86,7 @@ function toolCallContent({ toolCallId, toolName, input, providerMetadata }: Tool
  */
 export function parseToolInput(input: string): Record<string, unknown> | undefined {
   if (isBlank(input)) return {}
-  if (hasMoreValuesThan(input, maxValues) || isDeeperThan(maxLevels, input)) return undefined
+  if (hasMoreValuesThan(input, maxValues) || isDeeperThan(maxModelLevels, input)) return undefined
   try {
     const value: unknown = parseJson(input)
     return isObject(value) ? value : undefined

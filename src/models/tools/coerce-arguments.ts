@@ -1,5 +1,5 @@
 import { isExactNumber, parseJson } from '#platform/exact-json.ts'
-import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
+import { isDeeperThan, maxModelLevels } from '#platform/json-depth.ts'
 import { hasMoreValuesThan, maxValues } from '#platform/json-values.ts'
 import { flat, partsOf } from './schemas/flat-schema.ts'
 import type { Schema } from './schemas/schema.ts'
@@ -116,7 +116,7 @@ function nameOf(value: unknown): string {
 function readingOf(value: unknown, types: readonly string[]): unknown {
   if (types.includes('string'))
     return ['integer', 'number', 'boolean'].includes(typeOf(value)) ? String(value) : undefined
-  if (typeof value !== 'string' || hasMoreValuesThan(value, maxValues) || isDeeperThan(maxLevels, value))
+  if (typeof value !== 'string' || hasMoreValuesThan(value, maxValues) || isDeeperThan(maxModelLevels, value))
     return undefined
   const read = jsonIn(/^\s*(true|false)\s*$/i.test(value) ? value.toLowerCase() : value)
   return types.some(one => isOf(one, read)) ? read : undefined

@@ -9,6 +9,7 @@ import type {
   Parts,
   StreamPart,
 } from '../language-model/language-model.ts'
+import { readableUsage } from '../language-model/usage.ts'
 import type { FailedModel } from './model-error.ts'
 import { brokenOff, modelError, readFailure } from './model-error.ts'
 
@@ -89,7 +90,9 @@ function createReading(
   let readersOwn: { error: unknown } | undefined
 
   return {
-    take(part: StreamPart): void {
+    take(read: StreamPart): void {
+      const hasUsage = read.type === 'usage' || read.type === 'finish'
+      const part = hasUsage ? { ...read, usage: readableUsage(read.usage) } : read
       // Data read before an abort is not shown after it.
       abortSignal?.throwIfAborted()
       if (part.type === 'usage' || part.type === 'finish') report(part.usage)

@@ -18,6 +18,7 @@ import { beginPipelinedInTurn } from './pipelining.ts'
 import type { RateLimits } from './rate-limits/rate-limit.ts'
 import { registerRateLimits } from './rate-limits/rate-limit.ts'
 import type { SharedCounts } from './rate-limits/shared-counts.ts'
+import { jsonBodyLimit, limitBodies } from './requests/body-limits.ts'
 import { jsonReader } from './requests/json-body.ts'
 import { refuseUnstorableAddresses } from './requests/storable-text.ts'
 import { limitUploads } from './requests/upload-limit.ts'
@@ -28,7 +29,6 @@ import { leaveSlowReaders } from './responses/slow-readers.ts'
 import { endOnUncaughtErrors } from './uncaught.ts'
 import { isWebSocketRequest } from './websockets.ts'
 
-const jsonBodyLimit = 1024 * 1024
 /** The status of a request that became a WebSocket. */
 const switchedProtocols = 101
 /** The status, in logs and metrics only, of a response whose client disconnected before its end. */
@@ -49,6 +49,8 @@ interface ServerOptions {
   trustProxy: string[]
   /** Max time in which a client reads nothing of a large response (ms). */
   timeout?: number | undefined
+  /** How long a request may stop arriving, in milliseconds. */
+  bodyTimeout?: number | undefined
   startLag?: (() => LagMeasurement) | undefined
 }
 
@@ -79,6 +81,7 @@ export function createServer(options: ServerOptions): App {
   beginPipelinedInTurn(app)
   registerObservation(app, options)
   limitUploads(app)
+  limitBodies(app, options.bodyTimeout)
   // Hooks call back: async ones would cost every request a promise.
   registerHeaders(app)
   treatNoBodyAsEmpty(app)

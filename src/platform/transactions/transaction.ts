@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { IsolationLevel, Kysely, KyselyPlugin, Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { currentChange } from '../current-change.ts'
 import type { RunShared } from './shared-transactions.ts'
 import { createSharedTransactions } from './shared-transactions.ts'
@@ -9,6 +10,35 @@ export class TransactionConflict extends Error {
   constructor(cause: unknown) {
     super('A transaction could not be kept beside others that ran at the same time.', { cause })
     this.name = 'TransactionConflict'
+  }
+}
+
+/** Thrown by a database whose server has gone. Whether a transaction was kept that was being committed is not known. */
+export class ConnectionLost extends Error {
+  constructor(cause: unknown) {
+    super('The connection to the database broke off.', { cause })
+    this.name = 'ConnectionLost'
+  }
+}
+
+/** How long a lost database is waited for, and how often it is tried, in milliseconds. */
+const reconnecting = { timeout: 30_000, pause: 250 }
+
+/** Runs `work`, and once more where the connection was lost, when the database answers again: what it writes may be written twice. */
+export async function withReconnect<Tables, Result>(
+  db: Kysely<Tables>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const giveUpAt = performance.now() + reconnecting.timeout
+  const isLost = (error: unknown) => error instanceof ConnectionLost && performance.now() < giveUpAt
+  const answers = () => sql`select 1`.execute(db).then(() => true)
+  try {
+    return await work()
+  } catch (error) {
+    if (!isLost(error)) throw error
+    const refuse = (problem: unknown) => (isLost(problem) ? false : Promise.reject(problem))
+    while (!(await answers().catch(refuse))) await delay(reconnecting.pause)
+    return await work()
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Columns } from '#platform/columns.ts'
 import {
   integer,
   integerOrNull,
@@ -13,6 +14,24 @@ import { declareAgentTables, readable, updatable } from './table-set.ts'
 
 /** The holder of locks of conversations whose turns wait for a person, instead of a process. */
 export const waitingHolder = 'waiting'
+
+/**
+ * SQL expression of whose conversations count together, the same on every engine: those of an author, in MCP sessions too, or
+ * with an empty text all those on channels.
+ */
+export const conversationShare =
+  "case when channel is not null then '' when substr(created_by, 1, 4) = 'mcp:' then substr(created_by, 5) else coalesce(created_by, 'anonymous') end"
+
+/** Finds the conversations of an author, and counts those of all. */
+export const conversationShareIndex = declareAgentTables<Record<never, Columns>>(
+  {},
+  {
+    async create({ schema }, parts) {
+      const index = schema.createIndex('conversations_share').on('conversations')
+      await index.expression(parts.expression(`(${conversationShare})`)).execute()
+    },
+  },
+)
 
 /** Conversations, and their calls that wait for a person. */
 export const chatTables = declareAgentTables({

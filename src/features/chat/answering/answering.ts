@@ -4,6 +4,7 @@ import { diskProblemIn } from '#platform/disk.ts'
 import { AppError, conflict } from '#platform/errors.ts'
 import { JobAborted } from '#platform/jobs/jobs.ts'
 import type { Log } from '#platform/logging/log.ts'
+import { withReconnect } from '#platform/transactions/transaction.ts'
 import type { ChatMessage } from '../chat.schema.ts'
 import { toPublic } from '../rows/messages.repository.ts'
 import type { Running } from '../turn/running.ts'
@@ -176,13 +177,10 @@ async function settle(
   const message = recorder.message(metadataOf(turnEnd, error, isStopped))
   const isAnswer = end.kind === 'answered' || isStopped || question.refusal !== undefined
   const isKept = isAnswer || recorder.state() !== ''
-  if (
-    !(await store.finish(
-      question,
-      isKept ? { ...message, sent: { passages: turnEnd.shown, steps: recorder.steps() } } : undefined,
-      error,
-    ))
-  )
+  const sent = { passages: turnEnd.shown, steps: recorder.steps() }
+  const finish = () => store.finish(question, isKept ? { ...message, sent } : undefined, error)
+  // The job of a turn that is recorded tries again by itself.
+  if (!(await (question.recording ? finish() : withReconnect(question.agent.db, finish))))
     return { assistantMessage: undefined, error: lockWasLost() }
   if (end.kind === 'failed' && end.error.fault !== 'user') logFailure(log, question, end.error)
   return { assistantMessage: isKept ? message : undefined, error }

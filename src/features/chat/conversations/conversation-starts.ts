@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { StoredSettings } from '#features/agents/settings.service.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
+import type { AppError } from '#platform/errors.ts'
 import { conflict } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
@@ -11,17 +12,24 @@ import type { ChatEvents } from '../chat.events.ts'
 import { originOf } from '../chat.events.ts'
 import type { Conversation } from '../chat.schema.ts'
 import type { Lock, TurnMark } from '../rows/conversation-lock.repository.ts'
-import type { BegunBy } from '../rows/conversations.repository.ts'
-import { evictConversations, insertConversation } from '../rows/conversations.repository.ts'
+import type { BegunBy, Room } from '../rows/conversations.repository.ts'
+import {
+  countShare,
+  evictConversations,
+  insertConversation,
+  shareOf,
+} from '../rows/conversations.repository.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import { removeFilesOf } from './unused-files.ts'
 
 const heldOnChannels = 1000
+/** Conversations of each author, and what the setting may make of it: `settings.schema.ts` has the same maximum. */
+const keptPerAuthor = { usual: 50, max: 1000 }
 
 interface Dependencies {
   lock: Pick<ConversationLock, 'first'>
   transact: Transact<ChatEvents>
-  /** Conversations that an agent holds beside those on channels; one more evicts the one with the oldest activity. */
+  /** Conversations of all authors that an agent keeps beside those on channels. */
   maxConversations: number
   settingsOf(agentId: string): Promise<StoredSettings>
   clock: Clock
@@ -55,17 +63,15 @@ interface Evicted {
 export function createConversationStarts(needs: Dependencies) {
   const { lock, transact, maxConversations, settingsOf, clock, ids } = needs
 
-  /** Stores a conversation; if all places are taken, the one with the oldest activity makes room. */
+  /** Stores a conversation; if its author has no more room, the author's own with the oldest activity makes room. */
   async function store(
     transaction: Kysely<AgentTables>,
     outbox: Outbox<ChatEvents>,
     conversation: Conversation,
     { agentId, settings, ...begun }: Owner & BegunBy,
   ): Promise<Evicted> {
-    const { channel } = conversation
-    const own = Math.min(settings.conversations_max ?? maxConversations, maxConversations)
-    const most = channel === undefined ? own : heldOnChannels
-    const evicted = await evictConversations(transaction, most - 1, conversation)
+    const room = roomFor(conversation, settings, maxConversations)
+    const evicted = await evictConversations(transaction, room, conversation.createdAt)
     await removeFilesOf(
       transaction,
       outbox,
@@ -77,9 +83,12 @@ export function createConversationStarts(needs: Dependencies) {
         ...{ agent_id: agentId, conversation_id: id, evicted_at: evictedAt },
         ...originOf({ channel: evictedFrom ?? undefined }),
       })
-    if (!(await insertConversation(transaction, conversation, { most, ...begun })))
-      throw conflict(`All ${most} conversations are being processed. Try again when one has finished.`)
     const [first] = evicted
+    // One that takes the place of another of its author is no more than there were, however many these are.
+    const { mostOfAll, ...own } = room
+    const bounds = first === undefined ? room : own
+    if (!(await insertConversation(transaction, conversation, { ...bounds, ...begun })))
+      throw noRoom(mostOfAll, await countShare(transaction, room.share))
     return first === undefined ? {} : { evictedConversationId: first.id }
   }
 
@@ -131,6 +140,23 @@ export function createConversationStarts(needs: Dependencies) {
       return { lock: { conversationId: id, token: held.token }, ...stored }
     },
   }
+}
+
+function roomFor(conversation: Conversation, settings: StoredSettings, mostOfAll: number): Room {
+  const share = shareOf(conversation)
+  if (conversation.channel !== undefined)
+    return { share, most: heldOnChannels, mostOfAll: Number.MAX_SAFE_INTEGER }
+  const wanted = settings.conversations_max ?? keptPerAuthor.usual
+  return { share, most: Math.min(wanted, keptPerAuthor.max, mostOfAll), mostOfAll }
+}
+
+/** @param own the number of conversations that could make room, but for their locks */
+function noRoom(mostOfAll: number, own: number): AppError {
+  if (own > 0)
+    return conflict(`All ${own} conversations are being processed. Try again when one has finished.`)
+  return conflict(
+    `This agent keeps ${mostOfAll} conversations of all authors, and none of yours is among them that could make room. Ask an admin to delete some, or the operator to raise CONVERSATIONS_MAX.`,
+  )
 }
 
 export type ConversationStarts = ReturnType<typeof createConversationStarts>

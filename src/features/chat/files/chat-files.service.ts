@@ -16,6 +16,7 @@ import type { ChatFile } from './chat-files.schema.ts'
 import { passagesName } from './conversation-documents.ts'
 import { headBytes, kindOf } from './file-kind.ts'
 import { withoutMetadata } from './image.ts'
+import { requireRoom } from './unsent-limits.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -54,39 +55,10 @@ interface Dependencies extends ChangeContext {
 
 /** Files of chat messages. */
 export function createChatFiles(needs: Dependencies) {
-  const { transact, clock, ids, maxUploadBytes } = needs
+  const { clock, maxUploadBytes } = needs
   const remove = createRemove(needs)
   return {
-    /**
-     * Receives a file that is to be sent with a message.
-     * @throws AppError `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`, `VALIDATION_ERROR`, with what to do.
-     */
-    async receive(agent: AgentHandle, { content, author, ...given }: NewFile): Promise<ChatFile> {
-      const name = storableName(given.name)
-      const { kind, mimeType, parts } = await examine(content, name, maxUploadBytes)
-      const id = ids.record()
-      const row = {
-        ...{ id, name, kind, mime_type: mimeType, size: 0, status: 'receiving', progress: 0, error: null },
-        ...{ conversation_id: given.conversationId ?? null, message_id: null },
-        ...{ created_at: timestamp(clock), created_by: author },
-      }
-      await transact(agent, async (transaction, outbox) => {
-        await transaction.insertInto('chat_files').values(row).execute()
-        const runAt = clock.now() + unsentMs + hourMs
-        await outbox.add({ name: removeUnusedJobName, key: jobKey(id), payload: {}, runAt })
-      })
-      try {
-        const counted = { size: 0 }
-        await agent.files.write(id, Readable.from(count(parts, counted), { objectMode: false }))
-        const stored = { size: counted.size, status: 'ready' }
-        await agent.db.updateTable('chat_files').set(stored).where('id', '=', id).execute()
-        return toPublic({ ...row, ...stored })
-      } catch (error) {
-        // If this fails, the job does it.
-        await remove(agent, id).catch(() => {})
-        throw error
-      }
-    },
+    receive: createReceive(needs),
 
     /** @throws AppError `NOT_FOUND` if there is none that the caller may see. */
     async find(agent: AgentHandle, id: string, caller: { sight: Reach; author: string }): Promise<ChatFile> {
@@ -94,9 +66,9 @@ export function createChatFiles(needs: Dependencies) {
     },
 
     /** A file that is stored nowhere. @throws AppError as `receive` */
-    async examine(given: Uint8Array, name: string) {
+    async examine(given: Buffer<ArrayBuffer>, name: string) {
       const { kind, mimeType, parts } = await examine(given, name, maxUploadBytes)
-      return { kind, mimeType, content: Buffer.concat(await Array.fromAsync(parts)) }
+      return { kind, mimeType, content: kind === 'image' ? await collect(parts) : given }
     },
 
     takeBack: createTakeBack(needs),
@@ -141,6 +113,45 @@ export function createChatFiles(needs: Dependencies) {
         throw conflict('One of these files was sent with another message meanwhile. Upload it again.')
       for (const id of fileIds) await outbox.cancel(jobKey(id))
     },
+  }
+}
+
+/**
+ * Receives a file that is to be sent with a message.
+ * @throws AppError `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`, `VALIDATION_ERROR`, with what to do.
+ */
+function createReceive(needs: Dependencies) {
+  const { transact, clock, ids, maxUploadBytes } = needs
+  const remove = createRemove(needs)
+  return async (agent: AgentHandle, { content, author, ...given }: NewFile): Promise<ChatFile> => {
+    const name = storableName(given.name)
+    const { kind, mimeType, parts } = await examine(content, name, maxUploadBytes)
+    const id = ids.record()
+    const row = {
+      ...{ id, name, kind, mime_type: mimeType, size: 0, status: 'receiving', progress: 0, error: null },
+      ...{ conversation_id: given.conversationId ?? null, message_id: null },
+      ...{ created_at: timestamp(clock), created_by: author },
+    }
+    await transact(agent, async (transaction, outbox) => {
+      await requireRoom(transaction, author, { files: 1, bytes: 1 })
+      await transaction.insertInto('chat_files').values(row).execute()
+      const runAt = clock.now() + unsentMs + hourMs
+      await outbox.add({ name: removeUnusedJobName, key: jobKey(id), payload: {}, runAt })
+    })
+    try {
+      const counted = { size: 0 }
+      await agent.files.write(id, Readable.from(count(parts, counted), { objectMode: false }))
+      const stored = { size: counted.size, status: 'ready' }
+      await transact(agent, async transaction => {
+        await requireRoom(transaction, author, { bytes: stored.size })
+        await changeFile(transaction, id, stored)
+      })
+      return toPublic({ ...row, ...stored })
+    } catch (error) {
+      // If this fails, the job does it.
+      await remove(agent, id).catch(() => {})
+      throw error
+    }
   }
 }
 
@@ -236,10 +247,13 @@ async function readHead(content: AsyncGenerator<Uint8Array>) {
     yield* begun
     yield* content
   }
-  return { head: Buffer.concat(begun).subarray(0, headBytes), all: all() }
+  const length = begun.reduce((sum, part) => sum + part.length, 0)
+  return { head: Buffer.concat(begun, Math.min(length, headBytes)), all: all() }
 }
 
-async function collect(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function collect(
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<Buffer<ArrayBuffer>> {
   return Buffer.concat(await Array.fromAsync(content))
 }
 

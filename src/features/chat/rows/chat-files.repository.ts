@@ -31,6 +31,16 @@ export async function findFile(
     .executeTakeFirst()
 }
 
+/** The files that are in no message yet: how many, and their bytes, of each author. */
+export async function unsentByAuthor(database: Database) {
+  return await database
+    .selectFrom('chat_files')
+    .where('message_id', 'is', null)
+    .groupBy('created_by')
+    .select(({ fn }) => ['created_by', fn.countAll().as('files'), fn.sum('size').as('bytes')])
+    .execute()
+}
+
 /** Those of the ids that this sender may send with this message: received since then, and in no other message. */
 export async function findSendable(
   database: Database,
@@ -125,7 +135,7 @@ export async function findDocuments(
 export async function changeFile(
   database: Database,
   id: string,
-  changes: Partial<Pick<FileRow, 'status' | 'progress' | 'error' | 'message_id'>>,
+  changes: Partial<Pick<FileRow, 'size' | 'status' | 'progress' | 'error' | 'message_id'>>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await database
     .updateTable('chat_files')

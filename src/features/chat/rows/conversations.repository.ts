@@ -5,7 +5,7 @@ import type { Page } from '#platform/http/lists/list-query.ts'
 import { containsText, listRows } from '#platform/http/lists/list-query.ts'
 import type { ValueOf } from '#platform/prepared-query.ts'
 import { prepareQuery } from '#platform/prepared-query.ts'
-import { chatTables } from '#storage/tables/chat.ts'
+import { chatTables, conversationShare } from '#storage/tables/chat.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Conversation, ConversationListQuery } from '../chat.schema.ts'
 import { titleLength } from '../chat.schema.ts'
@@ -114,10 +114,26 @@ const newColumns = [
 ] as const
 type NewColumns = (typeof newColumns)[number]
 
-/** Conversations on channels and those held here do not count among each other. */
-const isOnChannel = sql<number>`case when channel is null then 0 else 1 end`
+const share = sql<string>`(${sql.raw(conversationShare)})`
 
-const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns | 'most' | 'onChannel'>) =>
+/** The number of conversations that count together with a new one. */
+const sharedCount = (of: string) => sql<number>`(select count(*) from conversations where ${share} = ${of})`
+/** The number of conversations beside those on channels. */
+const keptCount = sql<number>`(select count(*) from conversations where ${share} > '')`
+
+const unbounded = Number.MAX_SAFE_INTEGER
+
+/** How many conversations there may be beside a new one. */
+export interface Room {
+  /** Whose conversations the new one counts among, as the share of the table. */
+  share: string
+  /** In this share. */
+  most: number
+  /** In the agent, beside those on channels. */
+  mostOfAll: number
+}
+
+const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns | keyof Room>) =>
   database
     .insertInto('conversations')
     .columns(newColumns)
@@ -138,14 +154,8 @@ const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns 
           val(value<string | null>('turn_by')).as('turn_by'),
           val(value<string | null>('turn_since')).as('turn_since'),
         ])
-        .where(
-          ({ selectFrom }) =>
-            selectFrom('conversations')
-              .where(isOnChannel, '=', value<number>('onChannel'))
-              .select(({ fn }) => fn.countAll<number>().as('count')),
-          '<',
-          value<number>('most'),
-        ),
+        .where(sharedCount(value('share')), '<', value<number>('most'))
+        .where(keptCount, '<', value<number>('mostOfAll')),
     )
     .returning('id'),
 )
@@ -154,11 +164,11 @@ export interface BegunBy {
   lock?: HeldLock | undefined
 }
 
-/** Stores a conversation, unlocked unless a lock is given. False, and nothing is stored, if its kind has `most` already. */
+/** Stores a conversation, unlocked unless a lock is given. False, and nothing is stored, if there is no room for it. */
 export async function insertConversation(
   database: Database,
   conversation: Conversation,
-  { most = Number.MAX_SAFE_INTEGER, lock }: BegunBy & { most?: number } = {},
+  { lock, ...room }: BegunBy & Partial<Room> = {},
 ): Promise<boolean> {
   const { id, title, channel = null, messageCount, lastMessageAt = null, createdAt } = conversation
   const inserted = await insertBelow(database, {
@@ -175,19 +185,21 @@ export async function insertConversation(
     turn_by: lock?.turn?.by ?? null,
     turn_since: lock?.turn === undefined ? null : createdAt,
     created_by: conversation.created_by ?? null,
-    most,
-    onChannel: Number(channel !== null),
+    share: shareOf(conversation),
+    most: unbounded,
+    mostOfAll: unbounded,
+    ...room,
   })
   return inserted.length > 0
 }
 
-const deleteSurplus = prepareQuery((database: Database, value: ValueOf<'now' | 'most' | 'onChannel'>) =>
+const deleteSurplus = prepareQuery((database: Database, value: ValueOf<'now' | keyof Room>) =>
   database
     .deleteFrom('conversations')
     .where('id', 'in', ({ selectFrom }) =>
       selectFrom('conversations as unlocked')
         .select('unlocked.id')
-        .where(isOnChannel, '=', value<number>('onChannel'))
+        .where(share, '=', value<string>('share'))
         .where(({ eb, or }) =>
           or([eb('unlocked.lock_holder', 'is', null), eb('unlocked.lock_expires_at', '<=', value('now'))]),
         )
@@ -197,32 +209,32 @@ const deleteSurplus = prepareQuery((database: Database, value: ValueOf<'now' | '
         )
         .orderBy(({ fn }) => fn.coalesce('unlocked.last_message_at', 'unlocked.created_at'))
         .limit(
-          selectFrom('conversations as held')
-            .where(isOnChannel, '=', value<number>('onChannel'))
-            .select(({ eb, fn }) =>
-              eb
-                .case()
-                .when(fn.countAll<number>(), '>', value<number>('most'))
-                .then(eb(fn.countAll<number>(), '-', value<number>('most')))
-                .else(0)
-                .end()
-                .as('surplus'),
-            ),
+          sql<number>`case when ${sharedCount(value('share'))} >= ${value('most')} then ${sharedCount(value('share'))} - ${value('most')} + 1 when ${keptCount} >= ${value('mostOfAll')} then 1 else 0 end`,
         ),
     )
     .returning(['id', 'channel']),
 )
 
 /**
- * Deletes the conversations of the same kind with the oldest activity that are neither locked nor have a turn that has not ended, until no more
- * than `most` are left or all that are left are such. Returns those that are gone.
+ * Deletes the conversations of a share with the oldest activity that are neither locked nor have a turn that has not ended, until a new one has
+ * room or all that are left are such; where the agent is full, one. Returns those that are gone.
  */
 export async function evictConversations(
   database: Database,
-  most: number,
-  { channel, createdAt: now }: Pick<Conversation, 'channel' | 'createdAt'>,
+  room: Room,
+  now: string,
 ): Promise<{ id: string; channel: string | null }[]> {
-  return await deleteSurplus(database, { most, now, onChannel: Number(channel !== undefined) })
+  return await deleteSurplus(database, { ...room, now })
+}
+
+export async function countShare(database: Database, of: string): Promise<number> {
+  const { own } = await database.selectNoFrom(sharedCount(of).as('own')).executeTakeFirstOrThrow()
+  return Number(own)
+}
+
+/** The share that a conversation counts in. */
+export function shareOf({ channel, created_by = 'anonymous' }: Pick<Conversation, 'channel' | 'created_by'>) {
+  return channel === undefined ? created_by.replace(/^mcp:/, '') : ''
 }
 
 export async function conversationIds(database: Database): Promise<string[]> {

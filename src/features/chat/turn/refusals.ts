@@ -1,8 +1,8 @@
 /** Why calls are not made, for the model and for the people who read them. */
-import { maxLevels } from '#platform/json-depth.ts'
+import { maxModelLevels } from '#platform/json-depth.ts'
 import { maxValues } from '#platform/json-values.ts'
 
-export const unreadableArguments = `The arguments are not a JSON object of at most ${maxValues} values and ${maxLevels} levels.`
+export const unreadableArguments = `The arguments are not a JSON object of at most ${maxValues} values and ${maxModelLevels} levels.`
 
 /** Only the caller of the turn can run it, which would part the calls beside it from their results. */
 export const notCalledYet =

@@ -29,6 +29,7 @@ export function limitUploads(app: App): void {
   })
 }
 
-function isUpload({ headers, routeOptions }: FastifyRequest): boolean {
+/** Whether it carries a form, which its route reads by itself. */
+export function isUpload({ headers, routeOptions }: FastifyRequest): boolean {
   return routeOptions.schema?.form !== undefined && /^multipart\//i.test(headers['content-type'] ?? '')
 }

@@ -2,8 +2,8 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type { Pool, PoolClient, PoolConfig } from 'pg'
 import pg from 'pg'
 import { storageFull } from '#platform/disk.ts'
-import { TransactionConflict } from '#platform/transactions/transaction.ts'
-import { isConflict, isDiskFull, isUnanswered } from './errors.ts'
+import { ConnectionLost, TransactionConflict } from '#platform/transactions/transaction.ts'
+import { isConflict, isDiskFull, isLost, isUnanswered } from './errors.ts'
 import { PatientPool } from './patient-pool.ts'
 import { withReadAhead } from './read-ahead.ts'
 
@@ -76,7 +76,7 @@ export function schemaPool(pool: Pool, schema: string, options: SchemaOptions = 
   return {
     options: {},
     async connect() {
-      const client = await pool.connect()
+      const client = await pool.connect().catch(error => Promise.reject(orLost(error)))
       const inSchema = clients.get(client) ?? schemaClient(client, options)
       clients.set(client, inSchema)
       try {
@@ -84,11 +84,15 @@ export function schemaPool(pool: Pool, schema: string, options: SchemaOptions = 
         return inSchema
       } catch (error) {
         client.release(true)
-        throw error
+        throw orLost(error)
       }
     },
     async end() {},
   }
+}
+
+function orLost(error: unknown): unknown {
+  return isLost(error) ? new ConnectionLost(error) : error
 }
 
 /** Max statements of an open connection whose plans are cached. */
@@ -126,7 +130,7 @@ function schemaClient(
     } catch (error) {
       isCut ||= isUnanswered(error)
       if (isDiskFull(error)) throw storageFull(error)
-      throw isConflict(error) ? new TransactionConflict(error) : error
+      throw isConflict(error) ? new TransactionConflict(error) : orLost(error)
     }
   }
   return {

@@ -47,6 +47,14 @@ export function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout'
 }
 
+/** The server ends, begins, or can't be reached: `pg` has no code for a connection that ended. */
+export function isLost(error: unknown): boolean {
+  const isEnded =
+    error instanceof Error &&
+    /^(Connection terminated|Client has encountered a connection error)/.test(error.message)
+  return isEnded || /^(57P0[123]|08...|E(CONN(REFUSED|RESET)|PIPE))$/.test(codeOf(error))
+}
+
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

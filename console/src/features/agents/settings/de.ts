@@ -71,7 +71,7 @@ export default {
       'Je Zeile einer, etwa example.com oder *.example.com. Auch wenn es Texte anderer gelesen hat, öffnet es dort ohne Freigabe eigene Adressen und füllt Formulare aus.',
     builtin_tools:
       'JSON, etwa {"browse_url": {"enabled": false}}. Die Ansicht der Werkzeuge hat für jedes einen Schalter.',
-    conversations_max: 'Kommt eins dazu, geht das älteste.',
+    conversations_max: 'Je Verfasser; kommt eins dazu, geht dessen ältestes.',
     title_model: 'Etwa openai/gpt-5-nano. Leer: die erste Zeile der Frage ist der Name.',
     approval_timeout: 'Danach endet eine Antwort, die auf eine Person wartet, ohne sie. Höchstens 30 Tage.',
     monthly_tokens:

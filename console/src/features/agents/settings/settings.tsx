@@ -135,7 +135,7 @@ function groupsOf({ fields, hints, groups, choices, providers }: Words) {
     {
       title: groups.conversations,
       properties: {
-        conversations_max: { ...text('conversations_max'), type: 'integer', minimum: 1, maximum: 10_000 },
+        conversations_max: { ...text('conversations_max'), type: 'integer', minimum: 1, maximum: 1000 },
         title_model: text('title_model'),
         approval_timeout: {
           ...text('approval_timeout'),

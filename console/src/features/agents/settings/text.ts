@@ -69,7 +69,7 @@ export const en = {
       'One per line, such as example.com or *.example.com. Also after it has read texts of others, it opens addresses of its own and fills in forms there without approval.',
     builtin_tools:
       'JSON, such as {"browse_url": {"enabled": false}}. The view of the tools has a switch for each.',
-    conversations_max: 'The oldest goes when there is one more.',
+    conversations_max: 'Of each author, whose oldest goes when there is one more.',
     title_model: 'Such as openai/gpt-5-nano. Empty: the first line of the question is the name.',
     approval_timeout: 'Then an answer that waits for a person ends without one. At most 30 days.',
     monthly_tokens:

@@ -1,0 +1,24 @@
+import type { FinishPart } from './language-model.ts'
+
+type Usage = FinishPart['usage']
+
+/** As many tokens no call has; services may report anything. */
+const maxTokens = 1e9
+
+/** A usage whose counts are whole numbers, or absent where they can be no counts. */
+export function readableUsage(usage: Usage): Usage {
+  const { inputTokens, outputTokens } = usage
+  return { ...usage, inputTokens: readable(inputTokens), outputTokens: readable(outputTokens) }
+}
+
+function readable<Counts extends object>(counts: Counts): Counts {
+  const read = Object.entries(counts).map(([name, count]) => [
+    name,
+    isCount(count) ? Math.round(count) : undefined,
+  ])
+  return Object.fromEntries(read)
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value < maxTokens
+}
