@@ -34,16 +34,8 @@ export interface ViewProps<
 }
 
 /** The argument of a view’s `prefetch`. */
-export interface LoadContext<Names extends string = never> {
+export interface LoadContext<Names extends string = never> extends Pick<ViewProps<Names>, 'params'> {
   agent: Agent
-  params: Readonly<Record<Names, string>>
-}
-
-/** The exports of a view's module. */
-interface ViewModule<Names extends string, Schema extends SearchSchema> {
-  default: ComponentType<ViewProps<Names, Schema>>
-  /** Starts the view's queries when a person is about to open it. The result is not awaited. */
-  prefetch?: (context: LoadContext<Names>) => unknown
 }
 
 export interface View<Path extends string = string, Schema extends SearchSchema = SearchSchema> {
@@ -54,7 +46,11 @@ export interface View<Path extends string = string, Schema extends SearchSchema 
   title: Title
   /** The ability to open the view: without it, the rail hides the view and its page names the ability. */
   needs: Ability
-  load(): Promise<ViewModule<NameIn<Path>, NoInfer<Schema>>>
+  load(): Promise<{
+    default: ComponentType<ViewProps<NameIn<Path>, NoInfer<Schema>>>
+    /** Starts the view's queries when a person is about to open it. The result is not awaited. */
+    prefetch?: (context: LoadContext<NameIn<Path>>) => unknown
+  }>
   /** The place in the rail; absent for views that others link to. */
   rail?: {
     group: 'talk' | 'know' | 'act' | 'setUp'
@@ -78,11 +74,8 @@ export function readSearch<Schema extends SearchSchema>(
   schema: Schema,
   given: Readonly<Record<string, unknown>>,
 ): Required<SearchOf<Schema>> {
-  const entries = Object.entries(schema).flatMap(([name, kind]) => {
-    const value = readValue(kind, given[name])
-    return value === undefined ? [] : [[name, value]]
-  })
-  return Object.fromEntries(entries)
+  const entries = Object.entries(schema).map(([name, kind]) => [name, readValue(kind, given[name])])
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
 
 /** Returns the value if its kind is right. The router reads `?find=12` as a number, which a text may be, too. */

@@ -28,13 +28,13 @@ function hide(id: number): void {
 }
 
 /** Notices that end by themselves, with the time that is left of each. */
-const timed = new Map<number, { leftMs: number; end(): void }>()
+const timed = new Map<number, { leftMs: number; end(id: number): void }>()
 const tickMs = 250
 let ticker: ReturnType<typeof setInterval> | undefined
 let tickedAt = 0
 
 /** Ends a notice after its time. The time stands still while the pointer or the focus is on the notices. */
-function endAfter(id: number, leftMs: number, end: () => void): void {
+function endAfter(id: number, leftMs: number, end: (id: number) => void): void {
   timed.set(id, { leftMs, end })
   if (ticker !== undefined) return
   tickedAt = performance.now()
@@ -44,9 +44,9 @@ function endAfter(id: number, leftMs: number, end: () => void): void {
 function tick(): void {
   const passedMs = performance.now() - tickedAt
   tickedAt += passedMs
-  for (const notice of isHeld() ? [] : timed.values()) {
+  for (const [id, notice] of isHeld() ? [] : timed) {
     notice.leftMs -= passedMs
-    if (notice.leftMs <= 0) notice.end()
+    if (notice.leftMs <= 0) notice.end(id)
   }
   if (timed.size > 0) return
   clearInterval(ticker)
@@ -59,17 +59,9 @@ function isHeld(): boolean {
   return document.querySelector(`.toasts:is(:focus-within${canHover ? ', :hover' : ''})`) !== null
 }
 
-/** Closing a notice ends its time, so that a change that could be undone is sent. */
-function close(id: number): void {
-  const notice = timed.get(id)
-  if (notice) notice.end()
-  else hide(id)
-}
-
 /** Shows for some seconds that an action succeeded. */
 export function toast(text: string): void {
-  const id = show({ text })
-  endAfter(id, shownMs, () => hide(id))
+  endAfter(show({ text }), shownMs, hide)
 }
 
 /** Shows an error until the person closes it. */
@@ -111,6 +103,8 @@ export function undoable(text: string, { undo, send }: { undo(): void; send(): P
 export function ToastHost() {
   const t = useText(frameText)
   const shown = useStore(toasts)
+  // Closing a notice ends its time, so that a change that could be undone is sent.
+  const close = (id: number) => (timed.get(id)?.end ?? hide)(id)
   const row = ({ id, text, isError, undo }: Toast) => (
     <div key={id} className={`toast${isError ? ' bad' : ''}`} role={isError ? 'alert' : undefined}>
       <span>{text}</span>

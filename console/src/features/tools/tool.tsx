@@ -36,12 +36,7 @@ export default function ToolView({
   return data && <Shown key={data.data.id} tool={data.data} tab={tab} />
 }
 
-interface ShownProps {
-  tool: AgentTool
-  tab: (typeof toolSearch.tab)[number]
-}
-
-function Shown({ tool, tab }: ShownProps) {
+function Shown({ tool, tab }: { tool: AgentTool; tab: (typeof toolSearch.tab)[number] }) {
   const t = useText(text)
   const agent = useAgent()
   const navigate = useNavigate()
