@@ -36,9 +36,8 @@ export function Admins() {
   const t = useText(text)
   const agent = useAgent()
   const admins = `${agent.api}/admins`
-  const caller = useQuery(callerQuery).data
-  const me = caller?.user?.email
-  const open = agent.id === 'default' ? caller?.public_access : 'none'
+  const { user, public_access } = useQuery(callerQuery).data ?? {}
+  const open = agent.id === 'default' ? public_access : 'none'
   const rows = useRows<AdminEntry>(listAdmins(admins), 'admins')
   const [bounded, setBounded] = useState<AdminEntry>()
   const [isAdding, setAdding] = useState(false)
@@ -72,7 +71,7 @@ export function Admins() {
             title: t.email,
             cell: ({ email }) => (
               <>
-                {email} {email === me && <span className="hint">{t.you}</span>}
+                {email} {email === user?.email && <span className="hint">{t.you}</span>}
               </>
             ),
           },
