@@ -3,12 +3,17 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { isFullEndurance } from './test/support/endurance.ts'
 import { folderInMemory } from './test/support/folder-in-memory.ts'
+import { Report } from './test/support/report.ts'
+import { rotationOf } from './test/support/rotation.ts'
 
 const inMemory = folderInMemory()
 // Where `tmpdir()` is, for this process and those that it starts. The data of the full figures would need too much memory.
 if (inMemory !== undefined && !isFullEndurance) process.env.TMPDIR ??= inMemory
 // What Node has compiled, for the next worker and the programs that tests start; `npm ci` removes it.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node-compile', import.meta.url))
+
+// The quarter of large tables that this run takes, in all of its processes.
+process.env.ROTATION ??= rotationOf(new Date())
 
 const shared = {
   // Against tests that would never end: many times what the longest take, since a busy machine may need ten times as long.
@@ -88,11 +93,15 @@ const onPostgres = [
   ...(isFullEndurance ? ruleTests : repositoryTests),
 ]
 
+/** Tests of which `npm test` runs a part: see `test/support/rotation.ts`. */
+const rotatedTests = ['test/security/{every-route,nobody-waits}.test.ts']
+
 /** Loads of several processes: one file at a time where they are in full, so that each has the machine to itself. */
 const loads = { ...shared, testTimeout: 1_800_000, fileParallelism: !isFullEndurance }
 
 export default defineConfig({
   test: {
+    reporters: ['default', ...(process.env.GITHUB_ACTIONS ? ['github-actions'] : []), new Report()],
     // Many tests wait for databases, processes and time-outs of their own: two workers would leave a small machine idle.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [
@@ -133,7 +142,11 @@ export default defineConfig({
         test: {
           ...loads,
           name: 'endurance',
-          include: ['test/endurance/**/*.test.ts', 'test/fuzz/**/*.test.ts'],
+          include: [
+            'test/endurance/**/*.test.ts',
+            'test/fuzz/**/*.test.ts',
+            ...(isFullEndurance ? rotatedTests : []),
+          ],
         },
       },
     ],

@@ -14,6 +14,7 @@ import { hostileGraphs } from '../support/hostile/graphs.ts'
 import { hostilePages } from '../support/hostile/pages.ts'
 import { longestBlock } from '../support/longest-block.ts'
 import { slowness } from '../support/processor-time.ts'
+import { isInRotation } from '../support/rotation.ts'
 import type { Site } from '../support/site-server.ts'
 import { startSite } from '../support/site-server.ts'
 import { numbers } from '../support/sql-stage.ts'
@@ -217,7 +218,9 @@ const others: Row[] = [
   },
 ]
 
-const rows = [...hostileGraphs(0.2).map(graph), ...contacts, ...browser, ...others]
+const rows = [...hostileGraphs(0.2).map(graph), ...contacts, ...browser, ...others].filter((_row, number) =>
+  isInRotation(number),
+)
 
 it.each(rows.map(row => [row.name, row] as const))('%s', async (_name, { prepare }) => {
   const run = await prepare()
