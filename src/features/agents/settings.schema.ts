@@ -175,7 +175,8 @@ export const settingsChangesSchema = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 1000,
-        description: 'Conversations that the agent keeps of each author, at most CONVERSATIONS_MAX; default 50.',
+        description:
+          'Conversations that the agent keeps of each author, at most CONVERSATIONS_MAX; default 50.',
       }),
     ),
     ...monthlyBudget,

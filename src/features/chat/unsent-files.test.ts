@@ -122,7 +122,7 @@ describe('files that are not sent yet', () => {
   })
 
   it('have 20 MiB of all callers without a user, buyers too, and of no others', async () => {
-    await seed('default', 'base-sepolia:0xabc', [10 * mebibyte])
+    await seed('default', 'x402:base:0xabc', [10 * mebibyte])
     await seed('default', 'mcp:anonymous', [10 * mebibyte - 100])
     const path = '/api/agents/default/chat/files'
     expect(await upload('nobody', path, 101)).toMatchObject(

@@ -7,6 +7,7 @@ import { eventually } from '#test/support/eventually.ts'
 import type { Facilitator } from '#test/support/facilitator.ts'
 import { payTo, startFacilitator } from '#test/support/facilitator.ts'
 import { startGateway } from '#test/support/gateway.ts'
+import { formOf } from '#test/support/upload.ts'
 import { decoded, newWallet, payingFetch, paymentFor } from '#test/support/x402-buyer.ts'
 import type { Transaction } from './ledger/ledger.schema.ts'
 import type { Resource } from './selling/resources.schema.ts'
@@ -238,6 +239,20 @@ describe('a call that is sold', () => {
     expect(facilitator.settled).toHaveLength(before)
     await eventually(async () => expect((await ask(payment)).status).toBe(200))
     expect(await transactions()).toHaveLength(1)
+  })
+
+  it('takes a form of 1 MiB, as its payment is proven only then', async () => {
+    const { path, ask } = await newShop('/chat')
+    const payment = await paymentFor(await ask())
+    const sent = async (bytes: number) => {
+      const { payload, headers } = await formOf([['file', new File(['x'.repeat(bytes)], 'tides.txt')]])
+      return await app.call('POST', `${path}/chat`, { payload, headers: { ...headers, ...payment } })
+    }
+    expect(await sent(1024 * 1024)).toMatchObject({
+      status: 413,
+      body: { error: 'Callers who pay for a call may send 1 MiB at most, with a Content-Length.' },
+    })
+    expect((await sent(1000 * 1024)).status).toBe(200)
   })
 
   it('is not bought by HEAD, nor where its answer would be an error', async () => {
