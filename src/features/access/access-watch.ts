@@ -1,12 +1,12 @@
 /** Notifies long-running requests when their caller may no longer be allowed to make them. */
 export interface AccessWatch {
-  /** Calls `look` whenever rights on the agent may have been lost; returns a function that stops it. */
+  /** Calls `look` whenever rights on the agent might be lost. Returns a function that ends the watch. */
   watch(agentId: string, look: () => void): () => void
-  /** To be called when rights on the agent were taken away, or it was disabled; without one, when rights on any may be lost. */
+  /** Called when rights on the agent were removed, or it was disabled. Without an id, rights on any agent might be lost. */
   notify(agentId?: string): void
 }
 
-/** @param everyMs how often to look for what is not notified: time that is up, and changes by other processes */
+/** @param everyMs the interval of checks for changes without a notification: expiry, and changes by other processes */
 export function createAccessWatch(everyMs: number): AccessWatch {
   const looks = new Map<string, Set<() => void>>()
 

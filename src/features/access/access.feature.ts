@@ -35,7 +35,7 @@ import { allows } from './policy.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 import { lessForPages, refuseOtherSites } from './web-pages.ts'
 
-/** How often to look whether callers may still use an agent, in milliseconds: what they do ends within five seconds. */
+/** Interval (ms) of the checks that callers may still use an agent: their requests end within five seconds of a loss. */
 const lookAgainMs = 4_000
 
 export type { Caller, Identify, Proof } from './caller.ts'
@@ -46,25 +46,25 @@ export type { Role } from './policy.ts'
 export interface AccessFeature extends Feature {
   access: AccessService
   people: PeopleService
-  /** For a route that finds its agent, and that callers who may chat may call. Throws if this one may not. */
+  /** Opens the agent for a route that finds it itself, for callers who may chat. Throws if this caller may not. */
   openAgent(request: FastifyRequest, reply: FastifyReply, agentId: string): Promise<void>
-  /** To be called when an agent was disabled. */
+  /** Called when an agent was disabled. */
   disabled(agentId: string): void
-  /** For requests that take long: aborts when their caller may no longer make them, or the agent is disabled. */
+  /** Returns a signal for long requests that aborts when their caller loses access, or the agent is disabled. */
   callerSignal(isDisabled: (agentId: string) => Promise<boolean>): SignalOf
-  /** For the work of a caller that outlives the request. Throws FORBIDDEN, UNAUTHORIZED or NOT_FOUND for one who may no longer chat. */
+  /** Checks work that outlives its request. Throws FORBIDDEN, UNAUTHORIZED or NOT_FOUND for a caller who may no longer chat. */
   stillPermitted(agentId: string, actor: Actor): Promise<{ isAdmin: boolean }>
-  /** For connections that are open for long and whose route decides by itself who may open them. */
+  /** Access for long-lived connections whose route decides by itself who may open them. */
   connections: ConnectionAccess
   /** Lets callers without a role buy calls. */
   sellBy(gateOf: FindGate): void
-  /** To be called before a session begins: from the first one on, callers without a user may do less. */
+  /** Called before a session begins: after the first one, callers without a user may do less. */
   personSignsIn(): Promise<void>
-  /** Lets people be callers by the sessions that they have signed in to. */
+  /** Adds sessions as a way to identify callers. */
   signInBy(identify: Identify): void
 }
 
-/** Who may do what. Its hooks decide every request to a route that is registered after them. */
+/** Decides every request to a route that is registered after its hooks. */
 export function createAccess(infrastructure: Infrastructure): AccessFeature {
   const { platform, agentDatabases, isExclusive, configuration, clock, ids, log } = infrastructure
   const watch = createAccessWatch(lookAgainMs)
@@ -139,11 +139,11 @@ interface PermitAgain {
   configuration: Configuration
 }
 
-/** Decides anew for the work of a caller that outlives the request. */
+/** Repeats the decision for work of a caller that outlives the request. */
 function permitAgain({ access, identification, firstSignIn, configuration }: PermitAgain) {
   return async (agentId: string, actor: Actor): Promise<{ isAdmin: boolean }> => {
     const { publicAccess = 'full' } = await firstSignIn.inForce()
-    // Callers without a user may always chat with the agents that they reach, or have paid for.
+    // Callers without a user may always chat with the agents that they can reach, or have paid for.
     if (actor.kind === 'anonymous') return { isAdmin: publicAccess === 'full' }
     if (actor.id === null || (actor.kind !== 'person' && actor.kind !== 'key')) return { isAdmin: true }
     const isKey = actor.kind === 'key'
@@ -157,7 +157,7 @@ function permitAgain({ access, identification, firstSignIn, configuration }: Per
   }
 }
 
-/** The person who began work that goes on, within the bounds of that time. */
+/** Returns the person who began the work as a caller, with the limits of that time. */
 function callerAgain({ id, name, invitedTo }: Actor, { devUser }: Configuration): Caller {
   const email = id ?? ''
   const user = { email, name: name ?? undefined, ...(email === devUser && { isDeveloper: true as const }) }

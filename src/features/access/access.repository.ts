@@ -50,7 +50,7 @@ const selectRole = prepareQuery((database: Database, value: ValueOf<'agentId' | 
     .where('agents.id', '=', value('agentId')),
 )
 
-/** False, and nothing is inserted, if the e-mail address already has an entry on the agent. */
+/** Returns false, and inserts nothing, if the e-mail address already has an entry on the agent. */
 async function insertAdmin(database: Database, agentId: string, admin: AdminEntry): Promise<boolean> {
   const inserted = await inTransaction(database, transaction =>
     transaction
@@ -83,7 +83,7 @@ function selectEntries(database: Database, agentId: string) {
 /** Admin entries in the platform database. */
 export function createAccessRepository(database: Database) {
   return {
-    /** Whether the agent exists, and the role of the e-mail address on it; undefined if there is no such agent. */
+    /** Returns the role of the e-mail address on the agent; undefined if there is no such agent. */
     async findRole(agentId: string, email: string): Promise<KnownRole | undefined> {
       return (await selectRole(database, { agentId, email }))[0]
     },
@@ -91,7 +91,7 @@ export function createAccessRepository(database: Database) {
     listAdmins: (agentId: string, parameters: ListParameters) =>
       listRows(selectEntries(database, agentId), adminList, parameters),
 
-    /** @param only the ids of the agents that count; undefined if these are all */
+    /** @param only ids of the agents to list; defaults to all */
     listOwnAgents(email: string, only: readonly string[] | undefined, parameters: ListParameters) {
       const query = database
         .selectFrom('agent_admins')
@@ -102,7 +102,7 @@ export function createAccessRepository(database: Database) {
       return listAgents(database, query, parameters)
     },
 
-    /** The one agent that callers without a user can reach, with the role that they have on it. */
+    /** Lists the one agent that callers without a user can reach, with their role on it. */
     listPublicAgents(agentId: string, role: Role, parameters: ListParameters) {
       const query = database
         .selectFrom('agents')
@@ -133,7 +133,7 @@ export function createAccessRepository(database: Database) {
 
     insertAdmin: (agentId: string, admin: AdminEntry) => insertAdmin(database, agentId, admin),
 
-    /** Deletes the entry unless it is the agent's last owner: in a transaction, so that two owners can't remove each other at once. */
+    /** Deletes the entry unless it is the agent's last owner; atomic, so that two owners can't remove each other at once. */
     deleteAdmin(agentId: string, adminId: string): Promise<boolean> {
       return inTransaction(database, async transaction => {
         const removed = await transaction

@@ -40,7 +40,7 @@ function registerAdminRoutes(app: App, access: AccessService, people: PeopleServ
     opensAgent: false,
     rows: 'admins',
     of: adminSchema,
-    // The public reads "default", but not the addresses of people.
+    // The public reads "default", but not the e-mail addresses of its admins.
     handle: async request =>
       access.listAdmins(
         (await access.hasRole(request.params.id, request)) ? request.params.id : '',

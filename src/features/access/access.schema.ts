@@ -52,7 +52,7 @@ export const newAdminSchema = Type.Object({
 })
 export type NewAdmin = Static<typeof newAdminSchema>
 
-/** What a person may spend; role and address are changed by another entry. */
+/** The budget of a person. Role and address are changed by a new entry. */
 export const adminChangesSchema = Type.Object(monthlyBudget, {
   minProperties: 1,
   examples: [{ monthly_tokens: 1_000_000 }],

@@ -32,15 +32,15 @@ const inviteHint =
 
 interface Dependencies {
   repository: AccessRepository
-  /** Whether an identity gateway lets people in. */
+  /** True if an identity gateway identifies people. */
   hasGateway: boolean
   devUser?: string | undefined
   people: Pick<PeopleService, 'isProved'>
-  /** Whether no other process changes roles, so that they may be remembered. */
+  /** True if no other process changes roles, so that they can be cached. */
   isExclusive: boolean
-  /** Called when all that is remembered of an agent may be wrong. */
+  /** Called when everything cached about an agent might be wrong. */
   forgetMore(): void
-  /** Called when a role on the agent was taken away. */
+  /** Called when a role on the agent was removed. */
   roleTakenAway(agentId: string): void
   clock: Clock
   ids: Ids
@@ -51,7 +51,7 @@ export function createAccessService(needs: Dependencies) {
   const { repository, isExclusive } = needs
   const roles = isExclusive ? remember(repository.findRole) : readAnew(repository.findRole)
 
-  /** The role of the caller's person, within the invitations of a session without a proof. */
+  /** Returns the role of the caller's person, limited by the invitations of a session without a proof. */
   function rolesOf(agentId: string, email: string, { key, session }: Caller) {
     const found = key?.creatorOn?.agentId === agentId ? key.creatorOn.known : roles.find(agentId, email)
     const within = (known: KnownRole | undefined) =>
@@ -61,7 +61,7 @@ export function createAccessService(needs: Dependencies) {
 
   return {
     /**
-     * The permission of a caller on an agent. The answer does not show which agents exist:
+     * Returns the permission of a caller on an agent. The result does not show which agents exist:
      * without a user a missing agent is refused like a closed one; a user gets NOT_FOUND.
      */
     permissionOn(agentId: string, asked: Asked): Permission | Promise<Permission> {
@@ -86,7 +86,7 @@ export function createAccessService(needs: Dependencies) {
       return found instanceof Promise ? found.then(judge) : judge(found)
     },
 
-    /** Whether a user has an entry on the agent, or needs none. */
+    /** Returns whether a user has an entry on the agent, or needs none. */
     async hasRole(agentId: string, { caller }: Asked): Promise<boolean> {
       const { user, key } = caller
       const email = user?.email ?? key?.creator
@@ -96,7 +96,7 @@ export function createAccessService(needs: Dependencies) {
       return ((await rolesOf(agentId, email, caller))?.role ?? null) !== null
     },
 
-    /** To be called when an agent was removed, and with it the roles on it. */
+    /** Called when an agent was removed, and with it the roles on it. */
     forgetRoles() {
       roles.forget()
       needs.forgetMore()
@@ -114,14 +114,14 @@ export function createAccessService(needs: Dependencies) {
   }
 }
 
-/** The role as it reaches a session: only by its invitations, and at most as high as there. */
+/** Limits a role to the invitations of a session: to their agents, and to the invited role at most. */
 function invitedRole(role: Role | null, agentId: string, session: Caller['session']): Role | null {
   if (role === null || session?.invitedTo === undefined) return role
   const invited = session.invitedTo.find(({ id }) => id === agentId)
   return invited === undefined ? null : ((lesser(role, invited.role) as Role | undefined) ?? null)
 }
 
-/** The agents that a caller reaches by roles; `default` is open to all but limited keys. */
+/** Returns the agents that a caller reaches by roles; `default` is open to all but limited keys. */
 export function reachOf({ user, key, session }: Caller) {
   const invited = session?.invitedTo?.map(({ id }) => id)
   return {
@@ -130,7 +130,7 @@ export function reachOf({ user, key, session }: Caller) {
   }
 }
 
-/** Returns what a person may do by an entry; null for a key with which they may do nothing. */
+/** Returns the permission that an entry gives a person; null for a key that allows nothing. */
 function powerOf(
   { id, role }: { id: string; role: Role },
   most: Role | undefined,
@@ -141,7 +141,7 @@ function powerOf(
   return power === 'member' ? 'chatter' : power
 }
 
-/** @param email of the user, or of the creator of an agent's key */
+/** @param email the address of the user, or of the creator of an agent's key */
 function permissionOfPerson(
   found: KnownRole | undefined,
   agentId: string,
@@ -171,7 +171,7 @@ function newEntry({ clock, ids }: Dependencies) {
   return { id: ids.record(), created_at: timestamp(clock) }
 }
 
-/** Gives roles that a person was invited to; with `byGroups`, those of their groups instead of the former ones of their groups. */
+/** Gives roles from invitations. With `byGroups`, the roles of the person's groups replace earlier ones from groups. */
 function giving(needs: Dependencies, forget: () => void) {
   return async (email: string, given: GivenRoles, byGroups = false): Promise<void> => {
     const gift = { email, given, byGroups, newEntry: () => newEntry(needs) }
@@ -185,14 +185,14 @@ function giving(needs: Dependencies, forget: () => void) {
   }
 }
 
-/** Who has a role on which agent, and how addresses were proved. */
+/** Reads who has a role on which agent, and how addresses were proved. */
 function reading({ repository, hasGateway, devUser }: Dependencies) {
-  /** These prove addresses with every request. */
+  /** Returns the proof that comes with every request. */
   const standing = (email: string) => (hasGateway ? 'gateway' : email === devUser ? 'dev_user' : null)
   const withProof = (entry: AdminEntry) => ({ ...entry, proved_by: entry.proved_by ?? standing(entry.email) })
 
   return {
-    /** The agents on which the user has an entry, with role and permission; without a user the public one. */
+    /** Lists the agents on which the user has an entry, with role and permission; without a user the public one. */
     async listOwnAgents({ caller, publicAccess }: Asked, parameters: ListParameters) {
       const { user, key, session } = caller
       const email = user?.email ?? key?.creator
@@ -212,7 +212,7 @@ function reading({ repository, hasGateway, devUser }: Dependencies) {
       return { rows: withPower, meta }
     },
 
-    /** @param isOwner whether it is an owner who reads it, and so sees the proofs */
+    /** @param isOwner true if the reader is an owner, who also sees the proofs */
     async listAdmins(agentId: string, parameters: ListParameters, isOwner: boolean) {
       const { rows, meta } = await repository.listAdmins(agentId, parameters)
       const shown = ({ proved_by: _, invited_by: __, ...entry }: AdminEntry) => entry
@@ -228,11 +228,11 @@ function reading({ repository, hasGateway, devUser }: Dependencies) {
   }
 }
 
-/** Gives and takes roles. */
+/** Adds, changes and removes roles. */
 function changing(needs: Dependencies, forget: () => void) {
   const { repository } = needs
   return {
-    /** With a hint for the caller where the person may not know how to come in. */
+    /** Adds a hint for the caller if the person might not know how to sign in. */
     async addAdmin(agentId: string, admin: NewAdmin): Promise<AdminEntry & { hint?: string }> {
       const isProved = needs.hasGateway || (await needs.people.isProved(inOneCase(admin.email)))
       const entry = { ...newEntry(needs), email: inOneCase(admin.email), role: admin.role }
@@ -252,11 +252,11 @@ function changing(needs: Dependencies, forget: () => void) {
   }
 }
 
-/** What people may spend on an agent. */
+/** Reads and changes the budgets of people on an agent. */
 function budgeting({ repository }: Dependencies) {
   return {
     async updateAdmin(agentId: string, adminId: string, given: AdminChanges): Promise<AdminEntry> {
-      // An entry may be sent back as it was read.
+      // A client can send an entry back as it was read.
       const { monthly_tokens, monthly_usd } = given
       const changes = {
         ...(monthly_tokens !== undefined && { monthly_tokens }),

@@ -18,17 +18,17 @@ import type { PublicAccessOf } from './web-pages.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller
-    /** The identity under which what the caller begins is stored. */
+    /** The identity that the caller's new rows are stored under. */
     author: string
     /** The caller's permission on the agent `default` without a role on it. */
     publicAccess: PublicAccess
     /** The agent in the path, with its open database; set on every route that has an access on an agent and opens it. */
     agent: AgentHandle
-    /** Whether the caller could also change that agent, however little the route requires. */
+    /** True if the caller could also change that agent, even on a route that requires less. */
     isAdmin: boolean
-    /** Whether the caller sees only the conversations that it began, as the role `chat` does. */
+    /** True if the caller sees only its own conversations, as the role `chat` does. */
     isChatOnly: boolean
-    /** Says that the handler no longer needs the agent; a stream that it has answered with still may. */
+    /** Reports that the handler no longer needs the agent; its response stream still can. */
     agentAnswered?: () => void
   }
 }
@@ -38,11 +38,11 @@ interface Dependencies {
   publicAccess: PublicAccessOf
   access: AccessService
   agentDatabases: AgentDatabases
-  /** For calls that are sold. */
+  /** Finds the gate for calls that are sold. */
   gateOf: FindGate
 }
 
-/** The one place that decides whether a request may go on, and that opens the agent's database for it. */
+/** Decides for all requests whether they are permitted, and opens the agent's database for them. */
 export function createDecision({
   identify,
   publicAccess,
@@ -50,7 +50,7 @@ export function createDecision({
   agentDatabases,
   gateOf,
 }: Dependencies) {
-  /** Callers with a role on the agent need not buy. */
+  /** Returns the gate for callers without a role on the agent; others need not buy. */
   async function findGate(request: FastifyRequest, reply: FastifyReply): Promise<Gate | undefined> {
     if (request.routeOptions.config.soldAs === undefined) return undefined
     return (await service.hasRole(agentIdOf(request), request)) ? undefined : await gateOf(request, reply)
@@ -74,8 +74,8 @@ export function createDecision({
 
   async function acquire(request: FastifyRequest, reply: FastifyReply, agentId: string): Promise<void> {
     request.agent = await agentDatabases.acquire(agentId)
-    // The client may go before the handler is done, and the handler may be done before its stream ends: the last of them
-    // lets go.
+    // The client can disconnect before the handler returns, and the handler can return before its stream ends: the last of
+    // them releases the agent.
     const release = afterBoth(() => request.agent.release())
     request.agentAnswered = release.first
     whenClosed(reply, release.second)
@@ -111,7 +111,7 @@ export function createDecision({
         await enterAgent(request, reply, access)
     },
 
-    /** For a route that finds its agent: decides by the access of the route. Throws as `decide` does. */
+    /** Decides by the access of a route that finds its agent itself. Throws as `decide` does. */
     async openAgent(request: FastifyRequest, reply: FastifyReply, agentId: string) {
       await requirePermission(request, 'chatter', agentId)
       await acquire(request, reply, agentId)
@@ -127,7 +127,7 @@ export function createDecision({
   }
 }
 
-/** Refuses bounded callers on routes that give lasting rights. @throws AccessDenied */
+/** Refuses limited keys and sessions on routes that give lasting rights. @throws AccessDenied */
 function requireWhole({ key, session }: Caller, access: Access, byKey = true): void {
   if (key !== undefined && !byKey) throw new AccessDenied(keyRefusal)
   if (access === 'user' && (key?.role ?? key?.agents) !== undefined)
@@ -136,7 +136,7 @@ function requireWhole({ key, session }: Caller, access: Access, byKey = true): v
   if (session?.invitedTo !== undefined && isLasting) throw new AccessDenied(invitedRefusal)
 }
 
-/** Calls back once, when both functions have been called, each at least once. */
+/** Calls back once, after both functions have been called at least once. */
 function afterBoth(callback: () => void) {
   const isCalled = { first: false, second: false }
   function call(one: 'first' | 'second'): void {
@@ -147,13 +147,13 @@ function afterBoth(callback: () => void) {
   return { first: () => call('first'), second: () => call('second') }
 }
 
-/** Prepares requests for the decision; every handler's answer, or failure, passes `onSend`. */
+/** Prepares requests for the decision. `onSend` runs for every handler's response or failure. */
 export function registerAgentRelease(app: App): void {
   app.decorateRequest('caller')
   app.decorateRequest('actor')
   app.decorateRequest('author', 'anonymous')
   app.addHook('onRequest', (request, _reply, done) => {
-    // Stays for routes that are open, as these do not look at any proof.
+    // Remains the caller on public routes, which check no proof.
     request.caller = noCaller
     request.actor = anonymous
     done()

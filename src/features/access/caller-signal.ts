@@ -21,19 +21,19 @@ interface Dependencies {
 }
 
 /**
- * For requests that take long. Aborts when the client goes away before it was answered, and, with an error that says so,
+ * Creates signals for long requests. They abort when the client disconnects before the response, and, with an error,
  * when the caller may no longer make the request, or the agent is disabled or deleted.
  */
 export function createCallerSignal(needs: Dependencies): SignalOf {
   const { identify, access, watch, isDisabled, log } = needs
-  /** Returns why the request must end; what callers have paid for cannot be taken away. */
+  /** Returns why the request must end. Paid calls cannot be withdrawn. */
   async function refusalOf(request: FastifyRequest, agentId: string, needed: AgentAccess) {
     try {
       if (request.gate !== undefined) return undefined
       const caller = await callerStill(request, identify)
       const publicAccess = await needs.publicAccess(request)
       const permission = await access.permissionOn(agentId, { caller, publicAccess })
-      // A stream goes on with what its reader could see at its beginning.
+      // A stream continues with the data that its reader could see at its beginning.
       const seesLess = permission === 'chat' && !request.isChatOnly
       const mayGoOn = !seesLess && allows(permission, needed, request.routeOptions.config.chat)
       return mayGoOn ? undefined : roleTakenAway()

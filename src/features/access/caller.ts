@@ -6,16 +6,16 @@ import type { KnownRole } from './role-memory.ts'
 
 /** A person named by the identity gateway, a sign-in, a personal key, or the development setting. */
 export interface User {
-  /** In one case, see `inOneCase`. */
+  /** Normalized to one letter case by `inOneCase`. */
   email: string
   name: string | undefined
-  /** Named by the development setting: it counts as an admin of the agent `default`. */
+  /** True if the development setting names the user, who is then an admin of the agent `default`. */
   isDeveloper?: true
 }
 
 /** The sender of a request. */
 export interface Caller {
-  /** Undefined for callers without one; an agent's key is no person either. */
+  /** Undefined for callers without a user, such as an agent's key. */
   user: User | undefined
   via: 'key' | 'gateway' | 'session' | 'developer' | 'none'
   key?: CallerKey
@@ -28,32 +28,32 @@ export type Proof = 'operator' | 'mail' | 'oidc' | 'gateway' | 'dev_user'
 interface CallerSession {
   id: string
   provedBy: Proof | null
-  /** Without a proof: the only agents that it reaches, each with the most that it may do there. */
+  /** The agents that a session without a proof can reach, each with its highest role there. */
   invitedTo?: readonly { id: string; role: Role }[]
 }
 
 export interface CallerKey {
   id: string
   name: string
-  /** E-mail address of the person who made it. */
+  /** E-mail address of the person who made the key. */
   creator: string
-  /** The only agents that it reaches; undefined if these are all of its creator's. */
+  /** The agents that the key can reach; defaults to all of its creator's. */
   agents: readonly string[] | undefined
-  /** The most that it may do, whatever its creator may; undefined if that is the same. */
+  /** The highest role of the key; defaults to its creator's. */
   role: Role | undefined
-  /** What its creator is on the agent of the request, where that was found with the key. */
+  /** The creator's role on the agent of the request, where it was read along with the key. */
   creatorOn?: { agentId: string; known: KnownRole | undefined }
 }
 
 /**
- * Finds out by one kind of proof who sends a request; undefined if the request carries none of that kind. Returns at once if
- * there is nothing to wait for. Throws UNAUTHORIZED for a proof that is not to be trusted.
+ * Identifies a request's sender by one kind of proof; undefined if the request has no such proof. Returns synchronously if
+ * there is nothing to wait for. Throws UNAUTHORIZED for an invalid proof.
  */
 export type Identify = (request: FastifyRequest) => Caller | undefined | Promise<Caller | undefined>
 
 export const noCaller: Caller = { user: undefined, via: 'none' }
 
-/** Tries the kinds of proof in their order: the first that a request carries decides, and the others are not looked at. */
+/** Tries the kinds of proof in order: the first that a request carries decides, and the others are not read. */
 export function identifyInTurn(kinds: readonly Identify[]) {
   function from(first: number, request: FastifyRequest): Caller | Promise<Caller> {
     for (const [at, identify] of kinds.entries()) {
@@ -68,13 +68,13 @@ export function identifyInTurn(kinds: readonly Identify[]) {
 
 export type FindCaller = ReturnType<typeof identifyInTurn>
 
-/** The caller of a request that goes on for long: a key or session may have ended since. Throws UNAUTHORIZED. */
+/** Identifies the caller of a long request again, because a key or session can end meanwhile. Throws UNAUTHORIZED. */
 export function callerStill(request: FastifyRequest, identify: FindCaller): Caller | Promise<Caller> {
   const { caller } = request
   return caller.via === 'key' || caller.via === 'session' ? identify(request) : caller
 }
 
-/** The identity under which what the caller begins is stored; a personal key is its person. */
+/** Returns the identity that the caller's new rows are stored under; a personal key counts as its person. */
 export function authorFor({ user, key }: Caller): string {
   if (user !== undefined) return `person:${user.email}`
   return key === undefined ? 'anonymous' : `key:${key.id}`

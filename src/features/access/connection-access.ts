@@ -14,18 +14,18 @@ interface Dependencies {
   watch: AccessWatch
 }
 
-/** Who has opened a connection. */
+/** The caller who opened a connection. */
 export interface ConnectedCaller {
-  /** Their e-mail address; undefined for callers without a user. */
+  /** The caller's e-mail address; undefined without a user. */
   email: string | undefined
-  /** Whether they may also change the agent. */
+  /** True if the caller may also change the agent. */
   isAdmin: boolean
 }
 
 export interface ConnectionAccess {
-  /** Decides by the request that opened the connection. @throws AppError UNAUTHORIZED, NOT_FOUND, AccessDenied */
+  /** Identifies the caller by the request that opened the connection. @throws AppError UNAUTHORIZED, NOT_FOUND, AccessDenied */
   callerOf(request: FastifyRequest, agentId: string): Promise<ConnectedCaller>
-  /** Calls `look` whenever rights on the agent may have been lost; returns a function that stops it. */
+  /** Calls `look` whenever rights on the agent might be lost. Returns a function that ends the watch. */
   watch(agentId: string, look: () => void): () => void
 }
 

@@ -1,19 +1,19 @@
 import type { JWTVerifyGetKey } from 'jose'
 import type { Clock } from '#platform/clock.ts'
 
-/** Enough for tokens of a new key to be known at once, and too few to trouble the gateway with made-up key ids. */
+/** Max fetches per window: enough for tokens of a new key, and few enough to protect the gateway from made-up key ids. */
 const maxLooks = 5
 const lookWindowMs = 5000
-/** How long keys count without a new look at what the gateway publishes: it may have withdrawn one that was stolen. */
+/** Max age of the published keys: the gateway might have withdrawn a stolen one. */
 const keysLastMs = 5 * 60_000
 
-/** Finds the published key that a token names, and looks at the gateway's keys anew where it is not among those known. */
+/** Finds the published key that a token names. Fetches the gateway's keys again if the key is unknown. */
 export function createKeyFinder(
   { createRemoteJWKSet, errors }: typeof import('jose'),
   url: URL,
   clock: Clock,
 ): { find: JWTVerifyGetKey; until(): number } {
-  // Its own cooldown would refuse all tokens of a new key for as long as it lasts.
+  // The default cooldown would refuse all tokens of a new key while it lasts.
   const onDemand = { cooldownDuration: Infinity, cacheMaxAge: Infinity }
   const keys = createRemoteJWKSet(url, { timeoutDuration: 5000, ...onDemand })
   let until = 0
@@ -26,7 +26,7 @@ export function createKeyFinder(
     return true
   }
 
-  /** A look that is under way serves all who wait for a key. */
+  /** Fetches the keys. Concurrent callers share one fetch. */
   async function look(): Promise<void> {
     const begun = clock.now()
     const isUnderWay = keys.reloading
@@ -46,7 +46,7 @@ export function createKeyFinder(
         return keys(header, token)
       }
     },
-    /** When the gateway may no longer publish the keys that are known: milliseconds since the Unix epoch. */
+    /** Time at which the known keys must be fetched again: milliseconds since the Unix epoch. */
     until: () => until,
   }
 }

@@ -15,12 +15,12 @@ export interface GatewaySettings {
   header: string
 }
 
-/** Verifies a token: the user it names, or undefined for a valid token without an e-mail; at once where it is known. */
+/** Verifies a token. Returns its user, or undefined for a valid token without an e-mail; synchronously for a cached token. */
 export type VerifyToken = (token: string) => User | undefined | Promise<User | undefined>
 
 interface Verified {
   user: User | undefined
-  /** Milliseconds since the Unix epoch, when it has to be looked at again. */
+  /** Time of the next verification, in milliseconds since the Unix epoch. */
   expiresAt: number
 }
 
@@ -28,8 +28,8 @@ const rememberedTokens = 5000
 
 /**
  * Verifies the JWT of an identity gateway against its published keys (RFC 7519, RFC 7517), which may rotate.
- * A verified token is remembered by its hash until it expires, or its key may have been withdrawn. Throws UNAUTHORIZED
- * for a token that is not to be trusted.
+ * Verified tokens are cached by their hash until they expire, or their key might have been withdrawn. Throws UNAUTHORIZED
+ * for an invalid token.
  */
 export function createGateway(settings: GatewaySettings, clock: Clock, log: Log): VerifyToken {
   const remembered = new LRUCache<string, Verified>({ max: rememberedTokens })
@@ -60,7 +60,7 @@ function createVerifier(
   }
 
   return async token => {
-    // With the first token: a service without a gateway never pays for it.
+    // Loaded with the first token: a service without a gateway never pays for it.
     ready ??= load()
     const { jose, keys } = await ready
     const options = {
@@ -70,7 +70,7 @@ function createVerifier(
       currentDate: new Date(clock.now()),
       ...(issuer === undefined ? {} : { issuer }),
     }
-    // As it is before: meanwhile the key that is found may be withdrawn.
+    // Read before verification, because the key can be withdrawn meanwhile.
     const keysUntil = keys.until()
     try {
       const { payload } = await jose.jwtVerify(token, keys.find, options)
@@ -83,7 +83,7 @@ function createVerifier(
 
 function userOf(claims: Record<string, unknown>): User | undefined {
   const { email, name } = claims
-  // A value that is no address names no person: a gateway that knows of none may send a blank one for several.
+  // A value that is no address names no person: a gateway without the address might send the same blank value for several people.
   if (typeof email !== 'string' || !emailAddress.test(email) || unstorable(email) !== undefined)
     return undefined
   return { email: inOneCase(email), name: typeof name === 'string' ? name : undefined }
@@ -91,12 +91,12 @@ function userOf(claims: Record<string, unknown>): User | undefined {
 
 interface JoseError {
   code: string
-  /** The claim that failed, where the token's signature is good. */
+  /** The claim that failed, if the token's signature is valid. */
   claim?: string
   payload?: Record<string, unknown>
 }
 
-/** How a token that is not to be trusted fails, as `details.reason` of the answer has it. */
+/** Reasons why a token is invalid, sent as `details.reason`. */
 const refusals = {
   expired: 'The identity token has expired. Sign in again.',
   not_yet_valid: 'The identity token is not valid yet: compare the clocks of the gateway and of this server.',
@@ -116,10 +116,10 @@ const reasonOfClaim: Record<string, keyof typeof refusals> = {
   aud: 'audience',
   iss: 'issuer',
 }
-/** Characters of a claim that are logged. */
+/** Max characters of a claim in the log. */
 const loggedCharacters = 200
 
-/** The token's fault, which is logged, or a key set that can't be fetched or read. */
+/** Returns the error for an invalid token, which is logged, or for a key set that can't be fetched or read. */
 function refusalFor(error: unknown, log: Log): AppError {
   const { code, claim, payload } = isJoseError(error) ? error : { code: '' }
   if (!/^ERR_(JWT|JWS|JOSE_ALG|JOSE_NOT_SUPPORTED|JWKS_NO_MATCHING|JWKS_MULTIPLE|JWK_INVALID)/.test(code))

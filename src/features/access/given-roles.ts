@@ -7,13 +7,13 @@ import { roles } from './policy.ts'
 
 type Database = Kysely<PlatformTables>
 
-/** Roles that an invitation or a person's groups bring, by the ids of agents. */
+/** Roles from an invitation or from a person's groups, by agent id. */
 export type GivenRoles = readonly { id: string; role: Role }[]
 
 interface Gift {
   email: string
   given: GivenRoles
-  /** Roles by groups replace the former ones by groups, and no others. The others are given where the person has none that is higher. */
+  /** True if the roles replace earlier ones from groups. Otherwise each is added where the person has no higher role. */
   byGroups: boolean
   newEntry(): { id: string; created_at: string }
 }
@@ -25,7 +25,7 @@ export function createGivenRoles(database: Database) {
   return {
     hasRoles: async (email: string) => (await entriesOf(email).limit(1).execute()).length > 0,
 
-    /** Whether the address is proved, or its person is signed in or has keys, which outlive the sign-in. */
+    /** Returns whether the address is proved, or its person is signed in or has keys, which outlive the sign-in. */
     async isKnown(email: string): Promise<boolean> {
       const sessions = database.selectFrom('sessions').select('email').where('email', '=', email)
       const keys = database.selectFrom('api_keys').select('creator as email').where('creator', '=', email)
@@ -41,7 +41,7 @@ export function createGivenRoles(database: Database) {
       )
     },
 
-    /** Returns what has changed, or would have if it were not of the last owner of an agent. */
+    /** Returns the changes, including those refused to protect an agent's last owner. */
     giveRoles: (gift: Gift) =>
       inTransaction(database, async transaction => {
         const changes = await changesBy(transaction, gift)
@@ -69,7 +69,7 @@ async function make(transaction: Database, gift: Gift, change: Change): Promise<
       .execute()
 }
 
-/** The entries that have to be another; those without a role go, but for the last owner's. */
+/** Returns the entries to change. Entries without a role are removed, except the last owner's. */
 async function changesBy(database: Database, { email, given, byGroups }: Gift) {
   const ids = ['', ...given.map(({ id }) => id)]
   const agents = await database

@@ -22,7 +22,7 @@ export function identifyByGateway(header: string, verify: VerifyToken): Identify
 }
 
 /**
- * In development every request is that of one user, save those that a foreign web page could have sent:
+ * Identifies every request in development as one user, except those that a page of another site could have sent:
  * with another origin, or under a name that only points at this machine (DNS rebinding).
  */
 export function identifyAsDeveloper(email: string): Identify {

@@ -40,7 +40,7 @@ export function createPeopleRepository(database: Database) {
         .onConflict(conflict => conflict.column('email').doUpdateSet({ invited_by }))
         .execute(),
 
-    /** Ends the sessions that do not prove the address, since another person might have begun them. Returns whether there were any. */
+    /** Ends the address's sessions without a proof: another person might have begun them. Returns whether any existed. */
     noteProof: (email: string, proof: Proof, at: string) =>
       inTransaction(database, async transaction => {
         const last = { proved_by: proof, proved_at: at }

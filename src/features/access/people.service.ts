@@ -16,12 +16,12 @@ interface Dependencies extends Pick<Infrastructure, 'platform' | 'configuration'
   ended(): void
 }
 
-/** The people behind addresses: how these were proved, who makes agents, and the end of all that a person is signed in with. */
+/** Manages people by address: its proof, who makes agents, and the end of all sessions and keys of a person. */
 export function createPeople({ platform, configuration, clock, forgetKeys, ended }: Dependencies) {
   const { agentsBy, gateway, devUser, ownerEmail } = configuration
   const repository = createPeopleRepository(platform)
 
-  /** Whether a person with a whole sign-in, or their key, makes agents. */
+  /** Returns whether a person with a proved sign-in, or their key, may make agents. */
   async function mayMake(email: string, isKey: boolean): Promise<boolean> {
     if (agentsBy === 'anyone') return true
     const { proved_by = null, first_proved_by } = (await repository.find(email)) ?? {}
@@ -37,7 +37,7 @@ export function createPeople({ platform, configuration, clock, forgetKeys, ended
   const people = {
     isProved: async (email: string) => ((await repository.find(email))?.proved_by ?? null) !== null,
     noteInvited: repository.noteInvited,
-    /** To be called when sessions have ended: ends what they still do. */
+    /** Called when sessions have ended: ends their running requests. */
     sessionsEnded: ended,
 
     async noteProof(email: string, proof: Proof): Promise<void> {
@@ -50,7 +50,7 @@ export function createPeople({ platform, configuration, clock, forgetKeys, ended
       ended()
     },
 
-    /** Signs a person out for an owner of all agents of theirs. @throws AccessDenied */
+    /** Signs a person out for an owner of all of the person's agents. @throws AccessDenied */
     async signOutBy({ user }: Caller, email: string): Promise<void> {
       const held = await repository.rolesOf(email, user?.email ?? '')
       const owned = held.filter(one => one.email === user?.email && one.role === 'owner')
@@ -64,7 +64,7 @@ export function createPeople({ platform, configuration, clock, forgetKeys, ended
       await people.signOut(email)
     },
 
-    /** Throws AccessDenied for callers who make no agents, by AGENTS_BY. */
+    /** Throws AccessDenied for callers who may make no agents, by AGENTS_BY. */
     async requireMaker({ user, key, session }: Caller): Promise<void> {
       const isBounded = (key?.role ?? key?.agents ?? session?.invitedTo) !== undefined
       if (user === undefined || isBounded || !(await mayMake(user.email, key !== undefined)))
@@ -76,13 +76,13 @@ export function createPeople({ platform, configuration, clock, forgetKeys, ended
 
 export type PeopleService = ReturnType<typeof createPeople>
 
-/** How the address of a caller who uses no key is proved. */
+/** Returns the proof of the address of a caller who uses no key. */
 export function proofOf({ via, session }: Caller): Proof | null {
   if (via === 'gateway') return 'gateway'
   return via === 'developer' ? 'dev_user' : (session?.provedBy ?? null)
 }
 
-/** The added roles, each with the former one on its agent where that is higher. */
+/** Returns the added roles, each replaced by the former one on its agent where that is higher. */
 export function higherRoles(former: GivenRoles = [], added: GivenRoles = []): GivenRoles {
   return added.map(({ id, role }) => {
     const held = former.find(one => one.id === id)?.role
@@ -90,7 +90,7 @@ export function higherRoles(former: GivenRoles = [], added: GivenRoles = []): Gi
   })
 }
 
-/** Ends all sessions and personal keys of an address, for the operator: processes that remember keys have to be told. */
+/** Ends all sessions and personal keys of an address for the operator: processes that cache keys must be notified. */
 export function signOutPerson(
   platform: Infrastructure['platform'],
   email: string,

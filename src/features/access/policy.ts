@@ -13,37 +13,37 @@ export type PublicAccess = 'full' | 'chat' | 'page' | 'read'
  */
 export const permissions = ['chat', 'viewer', 'chatter', 'member', 'admin', 'owner'] as const
 export type Permission = (typeof permissions)[number]
-/** Of routes on an agent. */
+/** The access of routes on an agent. */
 export type AgentAccess = Extract<Access, Permission>
 
 export const publicPermissions = { full: 'admin', chat: 'chatter', page: 'chatter', read: 'viewer' } as const
 
-/** The role nearest to the public permission: a caller who may chat may do more than a viewer, but there is no role for that. */
+/** The role nearest to the public permission: callers who may chat may do more than a viewer, but no role matches that. */
 export const publicRoles = { full: 'admin', chat: 'viewer', page: 'viewer', read: 'viewer' } as const
 
 export function isRole(text: string | null): text is Role {
   return text !== null && (roles as readonly string[]).includes(text)
 }
 
-/** Returns what a person may do by a role on an agent on which everyone has the permission `open`: all that either allows. */
+/** Returns the permission of a role on an agent that is open to everyone with `open`: everything that either allows. */
 export function greater(role: Role, open: Permission): Permission {
   const both = role === 'chat' ? 'member' : role
   return permissions.indexOf(both) < permissions.indexOf(open) ? open : both
 }
 
-/** What both permissions allow; undefined for a viewer's and that of the role `chat`, which have nothing in common. */
+/** Returns the permission that both include; undefined for a viewer's and that of the role `chat`, which share nothing. */
 export function lesser(one: Permission, other: Permission): Permission | undefined {
   const [less, more] = permissions.indexOf(one) < permissions.indexOf(other) ? [one, other] : [other, one]
   return less === 'chat' && more === 'viewer' ? undefined : less
 }
 
-/** Whether a permission is enough for a route of an agent; `chat` says that the route is open to the role of that name. */
+/** Returns whether a permission suffices for a route of an agent; `chat` marks a route as open to the role `chat`. */
 export function allows(permission: Permission, access: AgentAccess, chat = false): boolean {
   if (permission === 'chat' || (permission === 'member' && chat)) return chat
   return permissions.indexOf(permission) >= permissions.indexOf(access)
 }
 
-/** Whether a route's access is one on an agent, so that a permission on that agent decides. */
+/** Returns whether a route's access is one on an agent, so that a permission on that agent decides. */
 export function isAgentAccess(access: Access): access is AgentAccess {
   return (permissions as readonly Access[]).includes(access)
 }
@@ -69,7 +69,7 @@ export function makerRefusal(agentsBy: keyof typeof makers | readonly string[]):
   return `Access denied: only ${who} make agents here, and no limited API keys. ${proofs} AGENTS_BY changes the rule.`
 }
 
-/** Why access was refused, in words that say what to do. */
+/** Returns why access was refused, and what to do about it. */
 export function refusal(access: Access, isDefaultAgent: boolean, isForeignPage: boolean): string {
   if (access === 'owner' && isDefaultAgent)
     return 'Access denied: the agent "default" cannot be deleted, and only an owner of it, who has signed in by the first link, changes its admins.'

@@ -11,9 +11,9 @@ type Read<Found> = (first: string, second: string) => Promise<Found | undefined>
 const rowsRemembered = 5000
 
 /**
- * Remembers what was found for two texts, for a process that alone changes it. Code that changes one calls `forget` after the
- * change and before reporting it. A row that was being read meanwhile is not remembered, since it may be the old one; nor is
- * that there is none.
+ * Caches rows found by two texts, for a process that alone changes them. Code that changes a row calls `forget` after the
+ * change and before reporting it. A row that was being read meanwhile is not cached, because it might be the old one; missing
+ * rows are not cached either.
  */
 export function remember<Found extends object>(read: Read<Found>) {
   const remembered = new LRUCache<string, Found>({ max: rowsRemembered })
@@ -28,7 +28,7 @@ export function remember<Found extends object>(read: Read<Found>) {
 
   return {
     find(first: string, second: string): Found | Promise<Found | undefined> {
-      // With its length before it, no second text can pass for a part of the first.
+      // The length prefix keeps different pairs of texts apart.
       const key = `${second.length} ${second}${first}`
       return remembered.get(key) ?? readAndRemember(first, second, key)
     },
@@ -39,7 +39,7 @@ export function remember<Found extends object>(read: Read<Found>) {
   }
 }
 
-/** For a process beside others that change rows too: every decision reads anew. */
+/** Reads without a cache, for a process beside others that change rows too. */
 export function readAnew<Found extends object>(read: Read<Found>) {
   return {
     find: (first: string, second: string): Found | Promise<Found | undefined> => read(first, second),

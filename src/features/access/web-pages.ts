@@ -13,13 +13,13 @@ import type { PublicAccess } from './policy.ts'
 /** The permission of requests on the agent `default` without a role on it. */
 export type PublicAccessOf = (request: FastifyRequest) => PublicAccess | Promise<PublicAccess>
 
-/** For a service that is open to all who work on its machine, but not to every page that they visit. */
+/** Limits web pages on a service that is open to all users of its machine. */
 export function lessForPages(baseUrl: string | undefined): (request: FastifyRequest) => PublicAccess {
   const base = URL.parse(baseUrl ?? '')
   return ({ headers }) => (isForeignPage(headers, base) ? 'page' : 'full')
 }
 
-/** A page found under another name than ours may come from a server that was given our address (DNS rebinding). */
+/** Returns true for a page of another site, also if its host name points at our address (DNS rebinding). */
 function isForeignPage({ host, origin }: IncomingHttpHeaders, base: URL | null): boolean {
   const name = URL.parse(`http://${host}`)
   const page = origin === undefined ? name : URL.parse(origin)
@@ -34,8 +34,8 @@ const forged =
   "Use the service's own address; if that is not the one that it is reached by, set BASE_URL."
 
 /**
- * A gateway knows people by a cookie, which browsers send along from any page: requests that change something are refused
- * where a page of another site could have sent it in the name of its visitor. `header` carries the gateway's token.
+ * Gateways identify people by a cookie, which browsers also send from other sites: requests that change something are refused
+ * if a page of another site could have sent them. `header` carries the gateway's token.
  */
 export function refuseOtherSites(identify: Identify, header: string, baseUrl: string | undefined): Identify {
   const ownOrigin = URL.parse(baseUrl ?? '')?.origin
@@ -44,7 +44,7 @@ export function refuseOtherSites(identify: Identify, header: string, baseUrl: st
   function mayBeForged(request: FastifyRequest): boolean {
     const { method, headers } = request
     const isForeign = isCrossOrigin(headers) && headers.origin !== ownOrigin
-    // Pages may open WebSockets to anywhere and read what comes, without a preflight.
+    // Pages can open WebSockets to any host and read the messages, without a preflight.
     if (headers.upgrade !== undefined) return isForeign
     if (method === 'GET' || method === 'HEAD') return false
     return (isForeign || headers['sec-fetch-site'] === 'cross-site') && !(isBearer && hadPreflight(request))
@@ -61,8 +61,8 @@ export function refuseOtherSites(identify: Identify, header: string, baseUrl: st
 }
 
 /**
- * Whether browsers sent a preflight before they let a page send this. Our answer allows no cookies, so a script must have put
- * the token there itself; any other request may carry one that a proxy made of a cookie.
+ * Returns whether browsers sent a preflight before this request. Our response allows no cookies, so a script must have added
+ * the token itself; other requests can carry a token that a proxy made from a cookie.
  */
 function hadPreflight({ method, headers }: FastifyRequest): boolean {
   return method !== 'POST' || /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')

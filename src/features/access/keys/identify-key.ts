@@ -15,31 +15,31 @@ import type { FoundKey, KeyRow, KeysRepository } from './keys.repository.ts'
 const keysRemembered = 5000
 /** RFC 6750, section 2.1. */
 const bearer = /^Bearer +(.*)$/i
-/** Uses of a key are noted this often, in milliseconds. */
+/** Interval at which uses of a key are stored, in milliseconds. */
 const noteEveryMs = 60_000
 
 interface Dependencies {
   repository: KeysRepository
-  /** Whether no other process changes keys, so that they may be remembered. */
+  /** True if no other process changes keys, so that they can be cached. */
   isExclusive: boolean
   clock: Clock
   log: Log
 }
 
-/** Knows callers by their API keys. */
+/** Identifies callers by their API keys. */
 export function createKeyIdentification({ repository, isExclusive, clock, log }: Dependencies) {
   const alone = async (hash: string) => {
     const found = await repository.findByHash(hash, '')
     return found && { row: found.row }
   }
   const known = isExclusive ? remember(alone) : readAnew(repository.findByHash)
-  /** Only a guess, before the key is looked up: of what this process has seen of keys with limits of their own. */
+  /** The rate limits of keys seen by this process: an estimate before the key is read. */
   const limits = new LRUCache<string, OwnLimit>({ max: keysRemembered })
   const noted = new LRUCache<string, number>({ max: keysRemembered })
   const hashes = new WeakMap<FastifyRequest['raw'], string>()
   const notes = new Set<Promise<void>>()
 
-  /** The hash of the key that the request carries. Throws UNAUTHORIZED for one that can't be a key. */
+  /** Returns the hash of the key in the request. Throws UNAUTHORIZED for a text that can't be a key. */
   function hashIn({ headers, raw }: FastifyRequest): string | undefined {
     const [, token] = bearer.exec(headers.authorization ?? '') ?? []
     if (token === undefined || !isApiKey(token)) return undefined
@@ -91,14 +91,14 @@ export function createKeyIdentification({ repository, isExclusive, clock, log }:
       return found instanceof Promise ? found.then(judge) : judge(found)
     },
 
-    /** The caller whose key was identified before, for work that outlives the request. Throws UNAUTHORIZED as `identify` does. */
+    /** Returns the caller of a known key, for work that outlives the request. Throws UNAUTHORIZED as `identify` does. */
     async identifyAgain(id: string): Promise<Caller> {
       const row = await repository.findById(id)
       if (row === undefined) throw refused('revoked')
       return callerBy({ row }, row.hash)
     },
 
-    /** The limit of a request whose key has one of its own. */
+    /** Returns the rate limit of the request's key if it has one of its own. */
     limitOf(request: FastifyRequest): OwnLimit | undefined {
       if (limits.size === 0) return undefined
       const [, token] = bearer.exec(request.headers.authorization ?? '') ?? []
@@ -106,9 +106,9 @@ export function createKeyIdentification({ repository, isExclusive, clock, log }:
     },
 
     noteLimit,
-    /** To be called when a key was changed, and before that is reported. */
+    /** Called when a key was changed, before the change is reported. */
     forget: () => known.forget(),
-    /** Resolves once all uses are noted. */
+    /** Resolves once all uses are stored. */
     settled: async () => void (await Promise.all(notes)),
   }
 }
@@ -124,7 +124,7 @@ function keyOf({ id, name, creator, role, agent_id, agents }: KeyRow): CallerKey
   }
 }
 
-/** How a key that is not to be trusted fails, as `details.reason` of the answer has it. */
+/** Reasons why a key is invalid, sent as `details.reason`. */
 const refusals = {
   wrong: 'This is no API key of this service. Check that it was copied whole, or make another one.',
   expired: 'This API key has expired. Make another one, or change its expires_at.',

@@ -2,7 +2,7 @@ import type { Role } from '../policy.ts'
 import { lesser } from '../policy.ts'
 import type { KeyRow } from './keys.repository.ts'
 
-/** Whether a changed key may do, spend or reach more than before, or live longer; null stands for no limit. */
+/** Returns whether a changed key may do, spend or reach more than before, or live longer; null is no limit. */
 export function isRaised(before: KeyRow, after: KeyRow): boolean {
   const rate = [before.rate_per_minute, after.rate_per_minute]
   return (

@@ -12,10 +12,10 @@ import type { Role } from '../policy.ts'
 type Database = Kysely<PlatformTables>
 export type KeyRow = Selectable<PlatformTables['api_keys']>
 
-/** Whose keys: those of an agent, or the personal ones of an e-mail address. */
+/** The owner of keys: an agent, or the e-mail address of a person. */
 export type KeyScope = { agentId: string } | { person: string }
 
-/** A key, and what its creator is on the agent of the request: undefined where there is no such agent. */
+/** A key, and its creator's role on the agent of the request: undefined where there is no such agent. */
 export interface FoundKey {
   row: KeyRow
   creatorOn: { agentId: string; known: { role: Role | null } | undefined }
@@ -70,7 +70,7 @@ export function createKeysRepository(database: Database) {
     find: (scope: KeyScope, id: string): Promise<KeyRow | undefined> =>
       keysOf(scope).where('id', '=', id).executeTakeFirst(),
 
-    /** Removes those that were revoked before `forgottenAt`. False, and nothing is inserted, if `most` are there. */
+    /** Removes keys that were revoked before `forgottenAt`. Returns false, and inserts nothing, if `most` keys exist. */
     insert: (scope: KeyScope, row: KeyRow, { most, forgottenAt }: { most: number; forgottenAt: string }) =>
       inTransaction(database, async transaction => {
         const keys = await keysOf(scope, transaction).execute()
@@ -83,8 +83,8 @@ export function createKeysRepository(database: Database) {
       }),
 
     /**
-     * Undefined, and nothing happens, for a key that was revoked or rotated since it was read as `row`.
-     * @param changesOf is given the key as it is now.
+     * Returns undefined, and changes nothing, for a key that was revoked or rotated after it was read as `row`.
+     * @param changesOf receives the current key.
      */
     change: (row: KeyRow, changesOf: (now: KeyRow) => Partial<KeyRow>): Promise<KeyRow | undefined> =>
       inTransaction(database, async transaction => {
@@ -96,7 +96,7 @@ export function createKeysRepository(database: Database) {
         return await update.returningAll().executeTakeFirst()
       }),
 
-    /** `before`: another process may just have noted the same. */
+    /** @param before the last noted use: another process might have stored this one already */
     async noteUse(id: string, now: string, before: string): Promise<void> {
       await database
         .updateTable('api_keys')

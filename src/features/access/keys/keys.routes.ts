@@ -15,10 +15,10 @@ import {
 } from './keys.schema.ts'
 import type { KeysService } from './keys.service.ts'
 
-/** Where two kinds of keys differ. */
+/** The differences between the two kinds of keys. */
 interface Kind {
   base: '/api/agents/:id/keys' | '/api/auth/keys'
-  /** In names of operations. */
+  /** Prefix of operation ids. */
   prefix: 'Agent' | 'My'
   whose: string
   config: Pick<FastifyContextConfig, 'access' | 'opensAgent'>

@@ -12,22 +12,22 @@ import { isRaised } from './is-raised.ts'
 import type { KeyRow, KeyScope, KeysRepository } from './keys.repository.ts'
 import type { Key, KeyChanges, NewKey } from './keys.schema.ts'
 
-/** Of an agent, or a person. */
+/** Max keys of an agent, or of a person. */
 const maxKeys = 100
-/** How long a key that was revoked is still known as such. */
+/** Time for which a revoked key is still recognized as revoked. */
 const revokedKnownMs = 30 * 24 * 3_600_000
 
 interface Dependencies {
   repository: KeysRepository
   identification: KeyIdentification
   access: Pick<AccessService, 'permissionOn'>
-  /** Called when requests with a key may no longer go on: on one agent, or on all. */
+  /** Called when requests with a key might have to end: on one agent, or on all. */
   rightsLost(agentId?: string): void
   clock: Clock
   ids: Ids
 }
 
-/** A person, with the keys that are meant. */
+/** The owner of the keys, and the caller. */
 export interface KeyOwner {
   scope: KeyScope
   by: Asked
@@ -43,7 +43,7 @@ export function createKeysService({
 }: Dependencies) {
   const find = async (scope: KeyScope, id: string) => required(await repository.find(scope, id), 'API key')
 
-  /** The columns of what a body says. Throws VALIDATION_ERROR for an end in the past, or an agent out of reach. */
+  /** Returns the columns for a body. Throws VALIDATION_ERROR for an end in the past, or an agent that the caller can't reach. */
   async function columnsOf(changes: KeyChanges, by: Asked, former?: KeyRow) {
     const { name, role, rate_per_minute, expires_at, agents, monthly_tokens, monthly_usd } = changes
     await requireReach(access, agents ?? [], by)
@@ -92,7 +92,7 @@ export function createKeysService({
       return { ...toKey(row, clock), key }
     },
 
-    /** The person who lets the key do more answers for it from then on. */
+    /** The person who raises the key's rights becomes responsible for it. */
     async update({ scope, by }: KeyOwner, id: string, changes: KeyChanges): Promise<Key> {
       const row = await find(scope, id)
       const columns = await columnsOf(changes, by, row)
@@ -102,7 +102,7 @@ export function createKeysService({
       return toKey(changed, clock)
     },
 
-    /** The key belongs to the person who rotates it, since that person then has it. */
+    /** Makes the person who rotates the key its owner, because that person has the new secret. */
     async rotate({ scope, by }: KeyOwner, id: string, overlapHours: number) {
       const row = await find(scope, id)
       const creator = creatorOf(by)
@@ -126,7 +126,7 @@ export function createKeysService({
 
 export type KeysService = ReturnType<typeof createKeysService>
 
-/** May be in the past where it is no change. */
+/** Returns the key's end. An unchanged end can be in the past. */
 function endOf(text: string, former: KeyRow | undefined, clock: Clock): string {
   const end = readTime('expires_at', text, {})
   const expires = new Date(end).toISOString()
@@ -140,7 +140,7 @@ function secretFor(agent_id: string | null) {
   return { key, hash: apiKeyHash(key) ?? '', hint: apiKeyHint(key) }
 }
 
-/** The holder of another person's key may have lost the rights that `creator` still has. */
+/** Checks the overlap: the holder of another person's key might have lost the rights that `creator` still has. */
 function requireOwnOverlap(row: KeyRow, creator: string, hours: number): void {
   if (hours > 0 && creator !== row.creator)
     throw invalid(
@@ -149,7 +149,7 @@ function requireOwnOverlap(row: KeyRow, creator: string, hours: number): void {
     )
 }
 
-/** Returns whose rights bound the key after a change, where the change makes that another person. */
+/** Returns the person whose rights limit the key after a change, if the change makes that another person. */
 function creatorAfter(now: KeyRow, columns: Partial<KeyRow>, by: Asked): { creator?: string } {
   if (!isRaised(now, { ...now, ...columns })) return {}
   const creator = creatorOf(by)
@@ -158,7 +158,7 @@ function creatorAfter(now: KeyRow, columns: Partial<KeyRow>, by: Asked): { creat
   return { creator }
 }
 
-/** A key outlives an open door: callers without a user make none. */
+/** Returns the user who makes a key. A key outlives a public setting, so callers without a user make none. */
 function creatorOf({ caller: { user } }: Asked): string {
   if (user !== undefined) return user.email
   throw new AccessDenied(
