@@ -14,7 +14,7 @@ import type { NewInvitation } from './sign-in.schema.ts'
 
 const validMs = 7 * 24 * 60 * 60_000
 const mailTimeoutMs = 15_000
-/** Mails to an address in a day, of all inviters together. */
+/** Max mails to an address per day, by all inviters together. */
 const maxMails = 5
 const dayMs = 24 * 60 * 60_000
 
@@ -22,7 +22,7 @@ interface Dependencies extends Pick<Infrastructure, 'clock' | 'ids' | 'log'> {
   repository: SignInRepository
   access: Pick<AccessService, 'permissionOn'>
   mails: SharedCounts
-  /** Undefined without a mail server of the operator's. */
+  /** Undefined if the operator has no mail server. */
   sendMail: ChannelsService['sendPlatformMail']
 }
 
@@ -41,7 +41,7 @@ export function createInvitations({ repository, access, mails, sendMail, clock, 
     )
   }
 
-  /** Whether it was sent; a mail server that fails does not lose the invitation. */
+  /** Returns whether the mail was sent. The invitation remains if the mail server fails. */
   async function mail(email: string, inviter: string, url: string): Promise<boolean> {
     const subject = 'You are invited to agentstead'
     const body = `${inviter} invites you to work with agents. Open this link within seven days; it works once.\n\n${url}\n`
@@ -55,7 +55,7 @@ export function createInvitations({ repository, access, mails, sendMail, clock, 
   }
 
   return {
-    /** `url` is the link, where no mail has brought it to the person themselves. */
+    /** Returns `url`, the link, if no mail was sent to the person. */
     async create(
       request: FastifyRequest,
       inviter: string,

@@ -9,9 +9,9 @@ import type { PlatformTables } from '#storage/tables.ts'
 
 const validMs = 15 * 60_000
 
-/** 256 bits in base64url. */
+/** Returns 256 random bits in base64url. */
 export const newToken = () => randomBytes(32).toString('base64url')
-/** The stored form of a token, which is too long to be guessed: one round is enough. */
+/** Returns the stored form of a token. One round suffices because the token is too long to be guessed. */
 export const hashOf = (token: string) => hash('sha256', token, 'hex')
 
 interface SignInLink {
@@ -22,20 +22,20 @@ interface SignInLink {
 /** Links of the operator, each of which signs in once. */
 export interface SignInLinks {
   leave(tokenHash: string, link: SignInLink): Promise<unknown>
-  /** Returns it to one caller only, whichever processes look for it. */
+  /** Returns the link to one caller only, even with several processes. */
   redeem(tokenHash: string): Promise<SignInLink | undefined>
   /** Ends all sessions and personal keys of the address. */
   revoke(email: string): Promise<unknown>
 }
 
 interface FileLinks extends SignInLinks {
-  /** Calls `signOut` with each address that the operator has had revoked. */
+  /** Calls `signOut` with each address that the operator has revoked. */
   takeRevocations(signOut: (email: string) => Promise<void>): Promise<void>
 }
 
 const revocation = 'sign-out-'
 
-/** The token stands in the fragment, which browsers send to nobody. */
+/** Makes a link with the token in its fragment, which browsers do not send. */
 export async function makeLink(
   links: SignInLinks,
   clock: Clock,
@@ -47,14 +47,14 @@ export async function makeLink(
   return `${address}/sign-in#token=${token}`
 }
 
-/** Files, since another process holds the databases of the data directory: the name is the hash, and who deletes one has it. */
+/** Stores links as files named by their hash, because another process locks the databases. Deleting a file redeems its link. */
 export function createFileLinks(dataDirectory: string, clock: Clock): FileLinks {
   const folder = join(resolve(dataDirectory), 'sign-in-links')
   async function write(name: string, content: object): Promise<void> {
     await mkdir(folder, { mode: 0o700, recursive: true })
     const unfinished = join(folder, `.${name}`)
     await writeFile(unfinished, JSON.stringify(content), { mode: 0o600 })
-    // The command of an administrator leaves what the service can read.
+    // An administrator's command must leave files that the service can read.
     const { uid, gid } = await stat(resolve(dataDirectory))
     if (process.getuid?.() === 0) for (const path of [folder, unfinished]) await chown(path, uid, gid)
     await rename(unfinished, join(folder, name))
@@ -94,7 +94,7 @@ export function createFileLinks(dataDirectory: string, clock: Clock): FileLinks 
   }
 }
 
-/** Rows of the database that processes share. */
+/** Stores links as rows of the database that processes share. */
 export function createStoredLinks(database: Kysely<PlatformTables>, clock: Clock): SignInLinks {
   const links = database.deleteFrom('sign_in_links')
   return {

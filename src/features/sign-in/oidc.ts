@@ -9,7 +9,7 @@ type Settings = NonNullable<Infrastructure['configuration']['oidc']>
 export const signInLimitSeconds = 600
 const timeout = 10
 
-/** Why a person was not signed in, in a sentence for them; `reason` and `detail` are for the log. */
+/** The reason why a person was not signed in, as a sentence for them; `reason` and `detail` are for the log. */
 export class SignInRefused extends AppError {
   readonly reason: string
   readonly detail: string | undefined
@@ -21,7 +21,7 @@ export class SignInRefused extends AppError {
   }
 }
 
-/** What the browser keeps, sealed, until it comes back. */
+/** The state that the browser stores, sealed, until it returns. */
 interface Begun {
   state: string
   nonce: string
@@ -30,7 +30,7 @@ interface Begun {
   expiresAt: number
 }
 
-/** A person as the identity provider vouches for them. */
+/** A person as identified by the identity provider. */
 export interface Account {
   issuer: string
   subject: string
@@ -47,7 +47,7 @@ export function createOidc(
   const context = ['sign-in']
 
   return {
-    /** The provider's address, and what the browser keeps. @throws SignInRefused */
+    /** Returns the provider's address, and the state for the browser to store. @throws SignInRefused */
     async begin(redirect_uri: string, returnTo: string) {
       const { client, provider } = await discover(settings).catch(refuse)
       const [state, nonce, verifier] = [
@@ -71,7 +71,7 @@ export function createOidc(
       return { url: url.href, kept: secretBox.seal(JSON.stringify(begun), context) }
     },
 
-    /** Who came back to `url`, and where they wanted to go. @throws SignInRefused */
+    /** Returns the person who returned to `url`, and the page to open. @throws SignInRefused */
     async finish(url: URL, kept: readonly string[]): Promise<{ account: Account; returnTo: string }> {
       const state = url.searchParams.get('state')
       const begun = kept.map(readKept).find(one => one?.state === state)
@@ -103,7 +103,7 @@ type Provider = Awaited<ReturnType<Client['discovery']>>
 type Claims = Record<string, unknown>
 type Checks = NonNullable<Parameters<Client['authorizationCodeGrant']>[2]>
 
-/** Anew with each sign-in, so that a change of the provider's keys or addresses is never missed. */
+/** Reads the provider's metadata at each sign-in, so that a change of its keys or addresses is never missed. */
 async function discover({ issuer, clientId, clientSecret: secret }: Settings) {
   const client = await import('openid-client')
   const execute = [client.enableNonRepudiationChecks]
@@ -116,7 +116,7 @@ async function discover({ issuer, clientId, clientSecret: secret }: Settings) {
   return { client, provider }
 }
 
-/** Claims of the ID token, and those that the provider gives only for the access token. */
+/** Reads the claims of the ID token, and those that the provider returns only for the access token. */
 async function claimsFrom(
   client: Client,
   provider: Provider,
@@ -131,7 +131,7 @@ async function claimsFrom(
     return { ...claims, email_verified }
   if (provider.serverMetadata().userinfo_endpoint === undefined) return { ...claims, email_verified }
   const more = await client.fetchUserInfo(provider, tokens.access_token, String(claims.sub))
-  // That one address is verified says nothing of another.
+  // The verification of one address proves nothing about another.
   const isSame = more.email === undefined || more.email === claims.email
   return { ...(isSame && { email_verified }), ...claims, ...more, iss: claims.iss }
 }
@@ -151,10 +151,10 @@ function accountOf(claims: Claims, { trustsEmail, groupsClaim = '' }: Settings):
   return { issuer: String(iss), subject: String(sub), email: inOneCase(email), name: known, groups }
 }
 
-/** Codes of failures at which the provider did not answer as one does. */
+/** Error codes for a missing or malformed response of the provider. */
 const unreachable = /^OAUTH_(TIMEOUT|RESPONSE_IS_NOT_CONFORM|RESPONSE_IS_NOT_JSON|PARSE_ERROR)$/
 
-/** Messages of the library name what failed; its causes may hold tokens, and are not passed on. */
+/** Throws the refusal. The library's messages name the failure; its causes can hold tokens, and are not passed on. */
 function refuse(thrown: unknown): never {
   if (thrown instanceof SignInRefused) throw thrown
   const {

@@ -17,7 +17,7 @@ interface Parts {
   baseUrl: string | undefined
 }
 
-/** Calls of people, of whom no key has the rights. */
+/** Registers the calls for people, which no key may make. */
 export function registerPeopleRoutes(app: App, { sessions, invitations, baseUrl }: Parts): void {
   const config = { access: 'user', byKey: false } as const
   const routes = routesBelow(app, '/api', 'Sign-in')
@@ -56,7 +56,7 @@ export function registerPeopleRoutes(app: App, { sessions, invitations, baseUrl 
   })
 }
 
-/** These routes are refused without a user. */
+/** Returns the e-mail address of the user; requests without one are refused before. */
 function emailOf({ user }: FastifyRequest['caller']): string {
   return user?.email ?? ''
 }

@@ -16,9 +16,9 @@ import type { Admission } from './sign-in.service.ts'
 const day = 24 * 60 * 60_000
 const maxIdleMs = 30 * day
 const maxAgeMs = 90 * day
-/** Cookies of one name that are tried. */
+/** Max cookies of one name that are tried. */
 const maxCookies = 20
-/** How exactly the last use is known. */
+/** Precision of the time of last use. */
 const useEveryMs = 60 * 60_000
 
 interface Cookie {
@@ -28,7 +28,7 @@ interface Cookie {
   sameSite: 'Strict' | 'Lax'
 }
 
-/** Cookies of this service. `instance` stands in their names, since browsers send the cookies of one port to all ports of a host. */
+/** Cookies of this service. Their names contain `instance`: browsers send the cookies of one port to all ports of a host. */
 export function createCookies(instance: string, baseUrl: string | undefined) {
   const plain = (name: string) => `agentstead-${instance}-${name}`
   const secure = (name: string) => `__Host-${plain(name)}`
@@ -36,7 +36,7 @@ export function createCookies(instance: string, baseUrl: string | undefined) {
     protocol === 'https' || baseUrl?.startsWith('https:') === true
 
   return {
-    /** Every value that the request has for the name, since other programs of the host may set such cookies: first those that only we can set. */
+    /** Returns all values of the cookie, because other programs of the host can set it: first those that only we can set. */
     read(request: FastifyRequest, name: string): string[][] {
       const names = isHttps(request) ? [secure(name)] : [secure(name), plain(name)]
       const pairs = (request.headers.cookie ?? '').split('; ')
@@ -45,7 +45,7 @@ export function createCookies(instance: string, baseUrl: string | undefined) {
       return names.map(one => valuesOf(one).slice(0, maxCookies))
     },
 
-    /** The prefix keeps others from setting it. Over http, on this machine, Chromium takes it, which says that it is Chromium. */
+    /** The prefix keeps others from setting the cookie. Over http on this machine, Chromium accepts it (seen by its header). */
     set(
       request: FastifyRequest,
       reply: FastifyReply,
@@ -69,14 +69,14 @@ interface Dependencies {
   ids: Ids
 }
 
-/** Sessions of browsers: a cookie that counts only where a page of ours sends it. */
+/** Manages sessions of browsers, by a cookie that counts only on requests from our own pages. */
 export function createSessions(dependencies: Dependencies) {
   const { repository, people, cookies, baseUrl, begins, clock, ids } = dependencies
   const cookie = { name: 'session', sameSite: 'Strict' } as const
   const until = (since: string, last: string) =>
     new Date(Math.min(Date.parse(since) + maxAgeMs, Date.parse(last) + maxIdleMs)).toISOString()
 
-  /** The session of the first cookies that have one. Sessions of several people count as none: another program set one of them. */
+  /** Returns the first session of the cookies. Sessions of several people count as none: another program set one of them. */
   async function findFirst(groups: readonly string[][], now: string) {
     for (const tokens of groups) {
       const found = []
@@ -92,7 +92,7 @@ export function createSessions(dependencies: Dependencies) {
     const now = timestamp(clock)
     const found = await findFirst(groups, now)
     if (found === undefined && caller?.session === undefined) return undefined
-    // It was one when the request began.
+    // The session existed when the request began.
     if (found === undefined) throw new AppError('UNAUTHORIZED', 'Your session has ended. Sign in again.')
     const { id, email, name, created_at, last_used_at, proved_by, invitedTo } = found
     if (clock.now() - Date.parse(last_used_at) > useEveryMs)
@@ -115,7 +115,7 @@ export function createSessions(dependencies: Dependencies) {
       { email, name, provedBy, invitedTo }: Admission & { name: string | null },
     ): Promise<void> {
       const { user, session } = request.caller
-      // The browser keeps its session, which reaches more now.
+      // The browser keeps its session, which now reaches more.
       if (provedBy === null && session !== undefined && user?.email === email)
         return await repository.extendSession(session.id, email, higherRoles(session.invitedTo, invitedTo))
       await begins()
@@ -141,7 +141,7 @@ export function createSessions(dependencies: Dependencies) {
       people.sessionsEnded()
     },
 
-    /** Ends the session that the request belongs to, if it does: a page of another site can't. */
+    /** Ends the session of the request, unless a page of another site sent it. */
     async signOut(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       const { user, session } = request.caller
       if (user === undefined || session === undefined) return

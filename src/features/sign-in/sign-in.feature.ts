@@ -13,7 +13,7 @@ import { createSignInRepository } from './sign-in.repository.ts'
 import { registerSignInRoutes } from './sign-in.routes.ts'
 import { createSignInService } from './sign-in.service.ts'
 
-/** How often the service looks whose sessions the operator ends, in milliseconds. */
+/** Interval of the checks for sessions that the operator ends, in milliseconds. */
 const lookEveryMs = 2_000
 
 export interface SignInFeature extends Feature {
@@ -23,7 +23,7 @@ export interface SignInFeature extends Feature {
 type Peers = Pick<AccessFeature, 'access' | 'people' | 'signInBy' | 'personSignsIn'> &
   Pick<ChannelsFeature, 'channels'>
 
-/** Lets people in where no identity gateway does. */
+/** Signs people in if there is no identity gateway. */
 export async function createSignIn(infrastructure: Infrastructure, peers: Peers): Promise<SignInFeature> {
   const { platform, configuration, secretBox, clock, log, isExclusive } = infrastructure
   const { baseUrl, dataDirectory, oidc: settings } = configuration
@@ -60,7 +60,7 @@ export async function createSignIn(infrastructure: Infrastructure, peers: Peers)
   }
 }
 
-/** Roles by groups, by the ids of agents: names are looked up now alone, since later any agent may take one. */
+/** Returns roles by groups, by the ids of agents. Names are resolved only at start, because any agent can take one later. */
 async function groupRolesOf({ platform, configuration: { oidc } }: Infrastructure) {
   if (oidc === undefined) return []
   const ids = await findNamedAgents(

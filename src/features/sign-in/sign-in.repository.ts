@@ -43,7 +43,7 @@ export function createSignInRepository(database: Database) {
 }
 
 function sessionsAndAccounts(database: Database) {
-  /** In a transaction, which its row of the audit log joins. */
+  /** Runs the work in a transaction, together with its row of the audit log. */
   const change = <Result>(work: (transaction: Database) => Promise<Result>) =>
     inTransaction(database, work, 'read committed')
 
@@ -63,7 +63,7 @@ function sessionsAndAccounts(database: Database) {
         await bind(transaction, session.id, session.email, invitedTo)
       }),
 
-    /** Lets a session without a proof reach more agents, or do more on them. */
+    /** Adds agents, or higher roles on them, to a session without a proof. */
     extendSession: (id: string, email: string, invitedTo: InvitedTo) =>
       change(transaction => bind(transaction, id, email, invitedTo)),
 
@@ -75,20 +75,20 @@ function sessionsAndAccounts(database: Database) {
       return listRows(own.where('expires_at', '>', now), sessionList, query)
     },
 
-    /** One session of the person, or all of them. */
+    /** Deletes one session of the person, or all of them. */
     deleteSessions: (email: string, id?: string) =>
       change(transaction => {
         const own = transaction.deleteFrom('sessions').where('email', '=', email).returning('id')
         return (id === undefined ? own : own.where('id', '=', id)).execute()
       }),
 
-    /** Whether nobody has a role, or a session. */
+    /** Returns whether there are no roles and no sessions. */
     async isEmpty(): Promise<boolean> {
       const roles = database.selectFrom('agent_admins').select('id')
       return (await roles.union(database.selectFrom('sessions').select('id')).limit(1).execute()).length === 0
     },
 
-    /** The accounts of an issuer that are the subject's, or that have its address. */
+    /** Finds the accounts of an issuer that have the subject or the address. */
     findIdentities: (issuer: string, subject: string, email: string) =>
       database
         .selectFrom('identities')
@@ -97,7 +97,7 @@ function sessionsAndAccounts(database: Database) {
         .where(({ or, eb }) => or([eb('subject', '=', subject), eb('email', '=', email)]))
         .execute(),
 
-    /** None if the subject, or the address, has been bound meanwhile. */
+    /** Binds nothing if the subject, or the address, has been bound meanwhile. */
     bindIdentity: (identity: PlatformTables['identities']) =>
       database
         .insertInto('identities')
@@ -131,7 +131,7 @@ async function bind(
 
 function invitations(database: Database) {
   return {
-    /** Replaces the open one of the same inviter. */
+    /** Replaces the open invitation by the same inviter. */
     insertInvitation: (invitation: PlatformTables['invitations']) =>
       inTransaction(database, async transaction => {
         const { email, invited_by } = invitation
@@ -157,13 +157,13 @@ function invitations(database: Database) {
         .where('expires_at', '>', now)
         .executeTakeFirst(),
 
-    /** Returns those of the person that it deletes, so that one caller only has them. */
+    /** Deletes the person's invitations and returns them, so that only one caller gets them. */
     takeInvitations(email: string, now: string, id?: string) {
       const own = database.deleteFrom('invitations').where('email', '=', email).where('expires_at', '>', now)
       return (id === undefined ? own : own.where('id', '=', id)).returning(['agents', 'invited_by']).execute()
     },
 
-    /** Whether the person had made it, and it was still open. */
+    /** Returns true if the inviter had made the invitation, and it was still open. */
     withdrawInvitation: (inviter: string, now: string, id: string) =>
       inTransaction(database, async transaction => {
         const own = transaction

@@ -17,7 +17,7 @@ interface Parts {
   sessions: Sessions
   cookies: ReturnType<typeof createCookies>
   oidc: Oidc | undefined
-  /** Its host. */
+  /** The host of the provider. */
   provider: string | undefined
   baseUrl: string | undefined
   version: string
@@ -80,7 +80,7 @@ export function registerSignInRoutes(app: App, parts: Parts): void {
   registerProvider(app, parts)
 }
 
-/** The way to the identity provider and back. A person sees the answers, so what fails is a page. */
+/** Registers the routes to the identity provider and back. People see the responses, so a failure is a page. */
 function registerProvider(app: App, parts: Parts): void {
   const { oidc, cookies, sessions, service, baseUrl, log } = parts
   const cookie = { name: 'sign-in', sameSite: 'Lax' } as const
@@ -126,13 +126,13 @@ function registerProvider(app: App, parts: Parts): void {
   })
 }
 
-/** Names the person who signs in for the audit log. */
+/** Sets the person who signs in as the actor in the audit log. */
 function actAs(request: FastifyRequest, email: string, name: string | null): void {
   request.actor = { kind: 'person', id: email, name }
   describeChange({ signed_in: email })
 }
 
-/** Sends the browser on, or shows why not. */
+/** Redirects the browser, or shows the reason for a refusal. */
 async function redirect(
   reply: FastifyReply,
   parts: Parts,

@@ -15,7 +15,7 @@ const user = Type.Object({ email: Type.String(), name: orNull(Type.String()) })
 export const meSchema = Type.Object(
   {
     user: orNull(user),
-    /** How the caller is known; null for callers without a user. */
+    /** The way the caller is identified; null for callers without a user. */
     via: Type.Unsafe<Via | null>({ type: ['string', 'null'], enum: [...vias, null] }),
     public_access: Type.Enum(['full', 'chat', 'read']),
     identity_provider: orNull(Type.String()),
@@ -33,7 +33,7 @@ export const signInSchema = {
   summary: 'Send a browser to sign in',
   tags: ['Sign-in'],
   querystring: Type.Object({
-    // Browsers keep it in a cookie until the provider sends them back, and drop cookies of more than 4 kB.
+    // Browsers store it in a cookie until the provider redirects back, and drop cookies above 4 kB.
     return_to: Type.Optional(Type.String({ maxLength: 2000, description: 'A path of this service.' })),
   }),
   response: { 302: Type.Null({ description: 'To the identity provider, or to `/sign-in` without one.' }) },

@@ -12,7 +12,7 @@ import type { Account } from './oidc.ts'
 import { SignInRefused } from './oidc.ts'
 import type { InvitedTo, SignInRepository } from './sign-in.repository.ts'
 
-/** A person who may sign in; without a proof of the address, to the agents of an invitation alone. */
+/** A person who may sign in; without a proof of the address, only to the agents of an invitation. */
 export interface Admission {
   email: string
   provedBy: Proof | null
@@ -24,7 +24,7 @@ interface Dependencies extends Pick<Infrastructure, 'configuration' | 'clock'> {
   links: SignInLinks
   access: Pick<AccessService, 'giveRoles' | 'hasRoles' | 'isKnown' | 'isOwner'>
   people: Pick<PeopleService, 'noteInvited'>
-  /** The roles that groups of the provider give. */
+  /** The roles of the provider's groups. */
   groupRoles: readonly (InvitedTo[number] & { group: string })[]
 }
 
@@ -35,7 +35,7 @@ export function createSignInService(needs: Dependencies) {
   const accept = createAccepting(needs)
 
   return {
-    /** The link of an empty service's first person, where nothing else says who people are; `address` is the service's. */
+    /** Returns a link for the first person of an empty service, if nothing else identifies people; `address` is the service's. */
     async firstLink(address: string): Promise<string | undefined> {
       const isOpen = gateway === undefined && oidc === undefined && devUser === undefined
       return isOpen && (await repository.isEmpty())
@@ -44,21 +44,21 @@ export function createSignInService(needs: Dependencies) {
     },
 
     /**
-     * The address that a link signs in, once, and that `found` is called with before anything is changed; `caller` is the one that
-     * opens it. @throws SignInRefused
+     * Redeems a link once and returns its address. Calls `found` with the address before changing anything; `caller` opens the
+     * link. @throws SignInRefused
      */
     async redeem(token: string, caller: Caller, found: (email: string) => void): Promise<Admission> {
       const link = await links.redeem(hashOf(token))
       if (link === undefined) return await accept.byToken(token, caller, found)
       const { email } = link
       found(email)
-      // The operator vouches for the person: the next account with the address is theirs.
+      // The operator vouches for the person: the next account with the address becomes theirs.
       await repository.forgetIdentity(email)
       if (email === ownerEmail) await access.giveRoles(email, [{ id: defaultAgentId, role: 'owner' }])
       return { email, provedBy: 'operator' }
     },
 
-    /** Lets a person of the identity provider in, with the roles of their groups and invitations. @throws SignInRefused */
+    /** Signs in a person of the identity provider, with the roles of their groups and invitations. @throws SignInRefused */
     async admit(account: Account): Promise<void> {
       const { issuer, subject, email, groups } = account
       const isNew = await requireOwnAddress(repository, account)
@@ -79,7 +79,7 @@ export function createSignInService(needs: Dependencies) {
 
 export type SignInService = ReturnType<typeof createSignInService>
 
-/** Whether the account is new; otherwise the address must be bound to it, since a later holder of the address would get its roles. */
+/** Returns true for a new account. Others must be bound to the address, because its later holder would get its roles. */
 async function requireOwnAddress(
   repository: SignInRepository,
   { issuer, subject, email }: Account,
@@ -103,7 +103,7 @@ function addressOfAnother(email: string): SignInRefused {
   )
 }
 
-/** Takes invitations, and gives their roles on agents whose owner still is who invited the person. */
+/** Accepts invitations: adds their roles on agents whose owner is still the inviter. */
 function createAccepting({ configuration, clock, repository, access, people }: Dependencies) {
   async function take(email: string, id?: string): Promise<InvitedTo> {
     const given: InvitedTo[number][] = []
@@ -123,7 +123,7 @@ function createAccepting({ configuration, clock, repository, access, people }: D
   return {
     all: (email: string) => take(email),
 
-    /** The token alone proves an address only if it was mailed there. Without a proof, it signs in to its agents if the address is of nobody yet. */
+    /** Accepts a token. Unless it was mailed, it proves no address and only opens its agents, if the address is unused. */
     async byToken(token: string, caller: Caller, known: (email: string) => void): Promise<Admission> {
       const found = await repository.findInvitation(hashOf(token), timestamp(clock))
       if (found === undefined)
