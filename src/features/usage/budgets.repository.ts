@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { UsageDatabase } from './usage.repository.ts'
 
-/** Tokens, and billionths of a US dollar. */
+/** Tokens, and cost in billionths of a US dollar. */
 export interface Amount {
   tokens: number
   cost: number
 }
 
 /**
- * What may be spent in a month: by an agent, an API key, or a person on an agent; and of the platform's own model credentials, by
- * a person on all agents (`everywhere`, or `owner` of the agent for a turn that no person began), or by all turns (`platform`).
+ * The budget of a month: of an agent, an API key, or a person on an agent; for the platform's own model credentials, of
+ * a person on all agents (`everywhere`, or `owner` of the agent for a turn that no person began), or of all turns (`platform`).
  */
 export type Budget = Amount &
   (
@@ -20,7 +20,7 @@ export type Budget = Amount &
     | { of: 'platform' }
   )
 
-/** A reservation; `month` is as 2026-11. */
+/** A reservation; `month` has the form 2026-11. */
 export interface Held extends Amount {
   scope: string
   month: string
@@ -28,7 +28,7 @@ export interface Held extends Amount {
 }
 
 /**
- * A reservation counts in the slot of time in which it was made and in the next one: so those of a process that died expire,
+ * A reservation counts in its slot of time and in the next one: so reservations of a process that died expire
  * without a row of their own.
  */
 const slotMs = 10 * 60_000
@@ -41,8 +41,8 @@ export function scopeOf(budget: Budget): string {
 }
 
 /**
- * Reserves an amount if what is spent and reserved is less than the budget: one statement, which can't overspend by more than
- * the amount. Undefined if there is no room.
+ * Reserves an amount if the spent and reserved amounts are below the budget: one statement, which can overspend by at most
+ * the amount. Returns undefined if the budget is spent.
  */
 export async function reserve(
   database: UsageDatabase,
@@ -52,7 +52,7 @@ export async function reserve(
 ): Promise<Held | undefined> {
   const slot = Math.floor(now / slotMs)
   const place = { scope: scopeOf(budget), month: new Date(now).toISOString().slice(0, 7) }
-  // Another process may be ahead.
+  // Another process can be in a later slot.
   const isCurrent = sql<boolean>`slot >= ${slot}`
   const attempt = () =>
     database
@@ -84,8 +84,8 @@ export async function reserve(
 }
 
 /**
- * Begins the row of a month with what was used in it. So does a row that had no reservation for long, since nothing was counted
- * there while there was no budget. What is spent never decreases: the usage of an agent is deleted with it.
+ * Begins the row of a month with the usage so far, also after a long time without reservations, because nothing was counted
+ * while there was no budget. The spent amount never decreases: the usage of an agent is deleted with it.
  */
 async function countAgain(
   database: UsageDatabase,
@@ -147,7 +147,7 @@ function larger(column: 'spent_tokens' | 'spent_cost') {
   return sql<number>`case when ${former} > ${counted} then ${former} else ${counted} end`
 }
 
-/** Puts what was spent in the place of what was reserved, if that has not expired. */
+/** Replaces a reservation by the spent amount; an expired reservation is not subtracted. */
 export async function settle(database: UsageDatabase, held: Held, { tokens, cost }: Amount): Promise<void> {
   const of = (slot: number, amount: number) => sql<number>`case when slot = ${slot} then ${amount} else 0 end`
   const { slot } = held
@@ -166,7 +166,7 @@ export async function settle(database: UsageDatabase, held: Held, { tokens, cost
     .execute()
 }
 
-/** What was spent, without what is reserved, and the slot of the last reservation. */
+/** Returns the spent amount without reservations, and the slot of the last reservation. */
 export async function spentOf(database: UsageDatabase, scope: string, month: string) {
   const row = await database
     .selectFrom('budgets')
@@ -177,7 +177,7 @@ export async function spentOf(database: UsageDatabase, scope: string, month: str
   return row ?? { tokens: 0, cost: 0, slot: 0 }
 }
 
-/** The budgets as they are set for a key, and for a person on an agent. */
+/** Returns the budgets that are set for a key, and for a person on an agent. */
 export async function findLimits(
   database: UsageDatabase,
   { agentId, key, person }: { agentId: string; key: string | undefined; person: string },
@@ -199,7 +199,7 @@ export async function findLimits(
   return { ofKey, ofPerson }
 }
 
-/** The e-mail address of the agent's first owner; null without one. */
+/** Returns the e-mail address of the agent's first owner; null without one. */
 export async function findOwner(database: UsageDatabase, agentId: string): Promise<string | null> {
   const row = await database
     .selectFrom('agent_admins')

@@ -8,15 +8,15 @@ import type { UsageDatabase } from './usage.repository.ts'
 
 export interface Limits {
   monthly_tokens?: number | null | undefined
-  /** A decimal. */
+  /** US dollars as a decimal. */
   monthly_usd?: string | null | undefined
 }
 
 const unlimited = Number.MAX_SAFE_INTEGER
-/** Until a turn may be tried again for which others have reserved the rest, in seconds. */
+/** Seconds until the retry of a turn that failed because others have reserved the rest. */
 const reservedSeconds = 10
 
-/** Those of a month that are set. */
+/** Returns the limits that are set for a month. */
 function amountOf({ monthly_tokens, monthly_usd }: Limits = {}): Amount | undefined {
   if (monthly_tokens == null && monthly_usd == null) return undefined
   const cost = monthly_usd == null ? unlimited : Math.min(Math.round(Number(monthly_usd) * 1e9), unlimited)
@@ -25,16 +25,16 @@ function amountOf({ monthly_tokens, monthly_usd }: Limits = {}): Amount | undefi
 
 interface Dependencies {
   platform: UsageDatabase
-  /** Of the platform's own model credentials: for all turns, and for each person over all agents. */
+  /** Budgets for the platform's own model credentials: for all turns, and for each person over all agents. */
   houseLimits: { all: Limits; person: Limits }
   clock: Clock
 }
 
-/** By which the budgets of a turn are found. */
+/** The facts that select the budgets of a turn. */
 export interface Spending {
   agentId: string
   settings: Limits
-  /** Whose credentials pay; undefined for a model that costs nothing. */
+  /** The owner of the credentials that pay; undefined for a free model. */
   paidBy: Access['paidBy'] | undefined
 }
 
@@ -77,7 +77,7 @@ export function createBudgets({ platform, houseLimits, clock }: Dependencies) {
     ]
   }
 
-  /** A schedule or a workflow would else be a way around the budget of the person who made it. */
+  /** Without this, a schedule or a workflow would bypass the budget of the person who made it. */
   async function ofPayer(agentId: string, { kind }: Actor, email: string | null): Promise<Budget[]> {
     if (ofEach === undefined) return []
     if (email !== null) return [{ of: 'everywhere', person: email, ...ofEach }]
@@ -87,8 +87,8 @@ export function createBudgets({ platform, houseLimits, clock }: Dependencies) {
 
   return {
     /**
-     * The budgets that the turns of an actor count against. Those that fewer share come first, so that a turn that these refuse
-     * reserves nothing of the others. Each is reserved by a statement of its own, so that no turn waits for another's locks.
+     * Returns the budgets that the actor's turns count against. Those with fewer sharers come first, so that a turn refused by one
+     * reserves nothing in the others. One statement reserves each budget, so that no turn waits for another's locks.
      */
     async of(spending: Spending, actor: Actor): Promise<Budget[]> {
       const { agentId, settings, paidBy } = spending

@@ -7,16 +7,16 @@ export type ReportedUsage = FinishPart['usage']
 
 const charactersPerToken = 4
 
-/** Tokens of a prompt and its tools, at four characters per token; the bytes of images are no text. */
+/** Returns the tokens of a prompt and its tools, at four characters per token; the bytes of images do not count. */
 export function promptTokens({ prompt, tools }: Pick<CallOptions, 'prompt' | 'tools'>): number {
   const characters = JSON.stringify([withoutImages(prompt), tools]).length
   return Math.ceil(characters / charactersPerToken) + countImages(prompt) * imageTokens
 }
 
-/** Tokens of an answer that is reserved for, unless its call limits them. */
+/** Tokens reserved for an answer whose call sets no limit. */
 const reservedOutput = 1000
 
-/** What a call may use, for its reservation. */
+/** Estimates the usage of a call, for its reservation. */
 export function estimateOf(options: CallOptions, price: ModelPrice | undefined) {
   const input = promptTokens(options)
   const output = options.maxOutputTokens ?? reservedOutput
@@ -24,18 +24,18 @@ export function estimateOf(options: CallOptions, price: ModelPrice | undefined) 
   return { tokens: input + output, cost }
 }
 
-/** Services may report anything. */
+/** Returns a whole number, because services can report anything. */
 function whole(tokens: number | undefined): number {
   return tokens !== undefined && tokens > 0 && tokens < 1e9 ? Math.round(tokens) : 0
 }
 
-/** Counts one call of a model while it is streamed. */
+/** Counts one call of a model while its answer streams. */
 export function createCallCount() {
   let reported: ReportedUsage | undefined
   let characters = 0
   let hasBegun = false
   return {
-    /** The last report counts. */
+    /** Stores the usage; the last report counts. */
     report(usage: ReportedUsage): void {
       if (usage.inputTokens.total !== undefined || usage.outputTokens.total !== undefined) reported = usage
     },
@@ -46,8 +46,8 @@ export function createCallCount() {
     hasBegun: () => hasBegun,
 
     /**
-     * The tokens, and the cost in billionths of a US dollar, undefined if it is not known.
-     * @param options of the call, whose tokens are estimated if none were reported; undefined if it cost nothing then
+     * Returns the tokens, and the cost in billionths of a US dollar, undefined if unknown.
+     * @param options the call, whose tokens are estimated if none were reported; undefined if it cost nothing then
      */
     counted(options: CallOptions | undefined, price: ModelPrice | undefined) {
       const { inputTokens, outputTokens, raw } = reported ?? {}

@@ -1,4 +1,4 @@
-/** US dollars per million tokens; those of the cache are as `input` unless given. */
+/** US dollars per million tokens; cache prices default to `input`. */
 export interface ModelPrice {
   input: number
   output: number
@@ -8,14 +8,14 @@ export interface ModelPrice {
 
 /** Tokens of a call of a model. */
 export interface CallTokens {
-  /** With those that were read from or written to a cache. */
+  /** Includes tokens read from or written to a cache. */
   input: number
   cached: number
   cacheWrite: number
   output: number
 }
 
-/** The cost of a call in billionths of a US dollar. A price per million tokens has as many billionths per thousand. */
+/** Returns the cost of a call in billionths of a US dollar. A price per million tokens has as many billionths per thousand. */
 export function costOf({ input, cached, cacheWrite, output }: CallTokens, price: ModelPrice): number {
   const plain = Math.max(0, input - cached - cacheWrite)
   const dollars =
@@ -26,7 +26,7 @@ export function costOf({ input, cached, cacheWrite, output }: CallTokens, price:
   return Math.round(dollars * 1000)
 }
 
-/** Billionths of a US dollar as a decimal: `dollarsOf(12_500_000)` is `0.0125`. */
+/** Formats billionths of a US dollar as a decimal: `dollarsOf(12_500_000)` is `0.0125`. */
 export function dollarsOf(billionths: number): string {
   const digits = String(billionths).padStart(10, '0')
   return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '')

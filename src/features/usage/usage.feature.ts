@@ -9,7 +9,7 @@ export interface UsageFeature extends Feature {
   usage: UsageService
 }
 
-/** What agents use of models, and what they may spend. */
+/** Counts the agents' usage of models, and enforces their budgets. */
 export function createUsage(
   infrastructure: Infrastructure,
   { access }: Pick<AccessFeature, 'access'>,

@@ -40,7 +40,7 @@ const addRow = prepareQuery((database: UsageDatabase, value: ValueOf<keyof Usage
     )
 })
 
-/** Adds to the row of the day, or begins it: one statement, so that no process undoes the addition of another. */
+/** Adds to the row of the day, or begins it: one statement, so that no process overwrites another's addition. */
 export async function addUsage(database: UsageDatabase, row: UsageRow): Promise<void> {
   await addRow(database, row)
 }
@@ -52,7 +52,7 @@ const groups = {
   key: sql<string | null>`case when author like 'key:%' then substr(author, 5) end`,
 }
 
-/** The sums of an agent, by what they are grouped by. */
+/** Returns the sums of an agent's usage by group. */
 export async function sumUsage(
   database: UsageDatabase,
   { agentId, from, to, group }: Required<UsageQuery> & { agentId: string },
@@ -67,7 +67,7 @@ export async function sumUsage(
     .groupBy(sql`1`)
     .orderBy(sql`1`)
     .execute()
-  // PostgreSQL sums up to a type without bounds, which arrives as text.
+  // PostgreSQL returns sums in a type without bounds, as text.
   const countsIn = (row: (typeof rows)[number]) =>
     Object.fromEntries(usageCounts.map(name => [name, Number(row[name])])) as UsageCounts
   return rows.map(row => ({ value: row.value, ...countsIn(row) }))

@@ -4,7 +4,7 @@ import { orNull } from '#platform/own-schemas.ts'
 
 /*
  * Usage: the calls of models in the turns of an agent, by day (UTC), author and model. Author: who began the turn, a person, a
- * key, a channel, a schedule or a workflow; a key's usage is also that of the person who has it.
+ * key, a channel, a schedule or a workflow; a key's usage is also that of the key's person.
  */
 
 const day = (description: string) =>

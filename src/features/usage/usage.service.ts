@@ -17,23 +17,23 @@ import type { UsageCounts, UsageDatabase } from './usage.repository.ts'
 import { addUsage, sumUsage, usageCounts } from './usage.repository.ts'
 import type { Usage, UsageQuery } from './usage.schema.ts'
 
-/** By which a turn's calls are counted. */
+/** The fields that a turn's calls are counted by. */
 interface Metered extends Spending {
   provider: Provider
   model: string
 }
 
-/** The name that a call is counted under: those of models that no service has are one, since callers may make up any number. */
+/** Returns the name that a call is counted under. All unknown models share one, because callers can invent any number. */
 function countedName(model: string, error: unknown): string {
   return error instanceof AppError && error.code === 'MODEL_UNKNOWN' ? 'unknown' : model
 }
 
-/** Begins a call; `report` is called with each usage that the service reports. */
+/** Begins a call. It calls `report` with each usage that the service reports. */
 type StartCall = (report: (usage: ReportedUsage) => void) => Parts<AnswerPart>
 
 interface Dependencies {
   platform: UsageDatabase
-  /** By the id of a model, or by `provider/id`. */
+  /** Prices by a model's id, or by `provider/id`. */
   modelPrices: Readonly<Record<string, ModelPrice>>
   houseLimits: { all: Limits; person: Limits }
   metrics: Metrics
@@ -43,7 +43,7 @@ interface Dependencies {
 
 type Counted = ReturnType<ReturnType<typeof createCallCount>['counted']>
 
-/** An answer is not lost because it was not counted. */
+/** Adds usage; a failure to count does not lose the answer. */
 function createAdd({ platform, metrics, clock, log }: Dependencies) {
   return async (metered: Metered, by: Author, turns: number, counted: Counted) => {
     const { agentId, provider, model, paidBy } = metered
@@ -70,7 +70,7 @@ export function createUsageService(needs: Dependencies) {
   const add = createAdd(needs)
 
   return {
-    /** Counts the calls of models in one turn of the current actor. Throws BUDGET_SPENT, as each call may. */
+    /** Counts the model calls in one turn of the current actor. Throws BUDGET_SPENT; each call can throw it too. */
     async meter(metered: Metered) {
       const actor = currentActor.getStore() ?? anonymous
       const by = authorOf(actor)
@@ -80,10 +80,10 @@ export function createUsageService(needs: Dependencies) {
       let turns = 1
       let spent: number | undefined = 0
       return {
-        /** What the turn has cost so far, in billionths of a US dollar; undefined if the price of a call is not known. */
+        /** Returns the cost of the turn so far, in billionths of a US dollar; undefined if the price of a call is unknown. */
         spent: () => spent,
 
-        /** Goes on with a turn that was counted before, and had cost so much. */
+        /** Continues the count of a turn that had cost `before`. */
         resume(before: number | undefined): void {
           turns = 0
           spent = before
@@ -120,7 +120,7 @@ export function createUsageService(needs: Dependencies) {
           }
         },
 
-        /** The usage of the turn with its cost, where the prices of all its calls are known. */
+        /** Returns the usage of the turn with its cost, if the prices of all its calls are known. */
         priced: <Of extends object>(usage: Of | undefined): (Of & { cost?: string }) | undefined =>
           usage && { ...usage, ...(spent !== undefined && { cost: dollarsOf(spent) }) },
       }
@@ -145,7 +145,7 @@ export type Meter = Awaited<ReturnType<UsageService['meter']>>
 
 type Author = ReturnType<typeof authorOf>
 
-/** Those without an own id, such as callers without a user, are one author; the name of a channel is enough. */
+/** Returns the author of usage. Actors without an id, such as callers without a user, are one author; a channel counts by name. */
 function authorOf({ kind, id, name, person }: Actor) {
   const own = kind === 'channel' ? name : id
   return {
