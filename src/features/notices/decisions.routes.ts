@@ -34,7 +34,7 @@ type Show = (
   reply: FastifyReply,
 ) => Promise<FastifyReply>
 
-/** The links of notices by e-mail. Opening one decides nothing, as programs that look for malicious links open them, too. */
+/** The links of notices by e-mail. Opening one decides nothing, because programs that check for malicious links open them, too. */
 export function registerDecisionRoutes(app: App, needs: Dependencies): void {
   const { decisions, access } = needs
   void app.register((scope, _options, done) => {
@@ -72,7 +72,7 @@ export function registerDecisionRoutes(app: App, needs: Dependencies): void {
   })
 }
 
-/** Answers with a page, and in words without a valid link: not even whether there is such an agent. */
+/** Responds with a page. Without a valid link, its text does not even reveal whether the agent exists. */
 function withLink({ decisions, agentDatabases }: Dependencies, show: Show) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { id, token } = request.params as { id: string; token: string }
@@ -90,7 +90,7 @@ function withLink({ decisions, agentDatabases }: Dependencies, show: Show) {
   }
 }
 
-/** The signed-in person, if that is another one than the contact. Throws AccessDenied for one who may not decide. */
+/** Returns the signed-in person if it is not the contact. Throws AccessDenied for a person who may not decide. */
 async function otherPerson(
   access: Dependencies['access'],
   request: FastifyRequest,

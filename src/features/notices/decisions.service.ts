@@ -27,35 +27,35 @@ interface Dependencies
   clock: Clock
 }
 
-/** A decision that a button or link stands for. */
+/** The decision that a button or link offers. */
 export interface Offered {
   notice: Notice
   isApproved: boolean
 }
 
-/** What is done with the decision, in its transaction. */
+/** Further changes in the decision's transaction. */
 type Also = (transaction: AgentDatabase) => Promise<void>
 
-/** Whoever decides, where that is another one than the contact. */
+/** The person who decides, if it is not the contact. */
 interface Decider {
   actor?: Actor | undefined
-  /** IP. */
+  /** IP address. */
   address?: string
 }
 
 export interface Decided {
-  /** What has become of it, or why nothing was done, in words. */
+  /** The outcome, or why nothing was done, as text. */
   words: string
   isDone: boolean
-  /** Whether nothing can be decided by the notice any more. */
+  /** True if the notice allows no more decisions. */
   isOver: boolean
 }
 
-/** Decisions that the buttons and links of notices make, each at most once. */
+/** Applies the decisions of buttons and links in notices, each at most once. */
 export function createDecisions(needs: Dependencies) {
   const { recordWork, approvals, executions, settings, contacts, tokens, clock } = needs
 
-  /** Why nothing can be decided any more. */
+  /** Returns why the notice allows no more decisions. */
   function endOf({ outcome, expires_at }: Notice): string | undefined {
     if (outcome !== null) return `This was decided before: ${outcome}`
     if (expires_at > timestamp(clock)) return undefined
@@ -89,7 +89,7 @@ export function createDecisions(needs: Dependencies) {
   }
 
   return {
-    /** Undefined for a token that is not ours. */
+    /** Returns undefined for a token that is not ours. */
     async read(agent: AgentHandle, token: string): Promise<Offered | undefined> {
       const decision = tokens.read(agent.agentId, token)
       const notice = decision && (await findNotice(agent.db, decision.id))
@@ -114,7 +114,7 @@ export function createDecisions(needs: Dependencies) {
         if (!(error instanceof AppError && error.fault === 'user')) throw error
         const said = error.message.replace(/\.?$/, '.')
         const { outcome = null } = (await findNotice(agent.db, notice.id)) ?? {}
-        // By a press at the same time, or by this one before its result could be stored.
+        // A simultaneous press decided, or this one did before its result could be stored.
         if (outcome !== null) return { words: `${outcome} ${said}`, isDone: false, isOver: true }
         return { words: `${said} Nothing was done.`, isDone: false, isOver: false }
       }

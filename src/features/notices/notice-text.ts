@@ -1,5 +1,5 @@
 /**
- * The words of notices. What models and outsiders have written stands on one line, quoted and shortened, so that it can't pass for
+ * The words of notices. Text of models and outsiders is put on one line, quoted and shortened, so that it can't pass for
  * ours, and its addresses are no links.
  */
 import type { BrowserEvents } from '#features/browser/browser.events.ts'
@@ -9,14 +9,14 @@ import { withoutLinks } from './without-links.ts'
 export type Requested = ChatEvents['approval.requested']
 export type TakeoverRequested = BrowserEvents['browser.takeover_requested']
 
-/** Characters. WhatsApp takes 1,024 in all. */
+/** Lengths in characters. WhatsApp allows 1,024 in all. */
 const lengths = { name: 60, reason: 250, content: 260 }
 
 export interface Background {
   agentName: string
-  /** Of the workflow that waits. */
+  /** Name of the workflow that waits. */
   workflow?: string | undefined
-  /** The text of others that the model has read last, with where it stood. */
+  /** The text of others that the model has read last, with its source. */
   read?: string | undefined
   /** The message that is being answered. */
   question?: string | undefined
@@ -34,7 +34,7 @@ export function approvalText(event: Requested, { agentName, workflow, read, ques
   ])
 }
 
-/** Whether the text has all arguments of the call: no person agrees to a part. */
+/** Returns true if the text has all arguments of the call: no person can approve a part. */
 export function isWhole({ arguments: given = {} }: Requested): boolean {
   return withoutLinks(JSON.stringify(given)).length <= lengths.content
 }
@@ -50,12 +50,12 @@ function textOf(title: string, until: string, facts: (readonly [string, string |
   return [title, '', ...lines, `Until: ${minute(until)}`].join('\n')
 }
 
-/** Of an ISO 8601 time in UTC. */
+/** Formats an ISO 8601 time in UTC, to the minute. */
 export function minute(time: string): string {
   return `${time.slice(0, 16).replace('T', ' ')} UTC`
 }
 
-/** Without links, line breaks, control characters and those that change the direction of writing. */
+/** Shortens a text and removes links, line breaks, control characters and those that change the direction of writing. */
 function inShort(text: string, length: number): string {
   const plain = text.slice(0, 4 * length).replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
   const line = withoutLinks(plain.trim().toWellFormed())

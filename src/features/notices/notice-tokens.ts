@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto'
 import type { SecretBox } from '#platform/encryption/secret-box.ts'
 import { isEqual } from '#platform/http/requests/inbound-webhook.ts'
 
-/** 132 bits in base64url: Telegram takes 64 bytes in all. */
+/** 132 bits in base64url: Telegram allows 64 bytes in all. */
 const signatureLength = 22
 
-/** What a button or link carries: the decision, and the notice that it belongs to, signed for one agent. */
+/** Makes and reads the tokens of buttons and links: the decision and its notice's id, signed for one agent. */
 export function createNoticeTokens({ derive }: Pick<SecretBox, 'derive'>) {
   const key = derive(['decisions by notices'])
 
@@ -18,7 +18,7 @@ export function createNoticeTokens({ derive }: Pick<SecretBox, 'derive'>) {
   return {
     make,
 
-    /** Undefined if it was not made here, or for another agent. */
+    /** Returns undefined for a token that was not made here, or was made for another agent. */
     read(agentId: string, token: string): { id: string; isApproved: boolean } | undefined {
       const [decision, id = ''] = token.split('.')
       const isApproved = decision === 'y'

@@ -17,7 +17,7 @@ import { chosenIn, createReach } from './reach.ts'
 import { createSendNotice } from './send-notice.job.ts'
 
 export interface NoticesFeature extends Feature {
-  /** Throws VALIDATION_ERROR where the contact of a setting can't be notified. */
+  /** Throws VALIDATION_ERROR if the contact in a setting can't be notified. */
   requireReachable(agentId: string, notify: Notify): Promise<void>
 }
 
@@ -29,7 +29,7 @@ type Peers = Pick<AccessFeature, 'access'> &
   Pick<ContactsFeature, 'contacts'> &
   Pick<WorkflowsFeature, 'executions'>
 
-/** Messages that tell a contact what waits for a person, and by which that contact decides. */
+/** Sends contacts messages about requests that wait for a person. Contacts decide by these messages. */
 export function createNotices(infrastructure: Infrastructure, peers: Peers): NoticesFeature {
   const { agentDatabases, configuration, secretBox } = infrastructure
   const reach = createReach(peers)

@@ -5,7 +5,7 @@ import type { Background, Requested } from './notice-text.ts'
 
 export type Notice = Selectable<AgentTables['notices']>
 
-/** Returns it as it is stored: one that was stored before stays. */
+/** Stores a notice unless it is stored already. Returns the stored one. */
 export async function putNotice(
   database: Database,
   notice: Insertable<AgentTables['notices']>,
@@ -34,12 +34,12 @@ export async function changeNotice(
   await database.updateTable('notices').set(changes).where('id', '=', id).execute()
 }
 
-/** Those whose time was over before. */
+/** Deletes notices that expired before a time. */
 export async function removeNotices(database: Database, before: string): Promise<void> {
   await database.deleteFrom('notices').where('expires_at', '<', before).execute()
 }
 
-/** What led to a request, as far as the agent's data still have it. */
+/** Returns the background of a request, as far as the agent's data still have it. */
 export async function backgroundOf(
   database: Database,
   { workflow_id = '', turn_id = '', message_id = '' }: Requested,

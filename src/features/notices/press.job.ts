@@ -10,7 +10,7 @@ interface Dependencies {
   channels: Pick<ChannelsService, 'answerPress'>
 }
 
-/** Decides as the pressed button says, and says what has become of it. */
+/** Applies the button's decision and replies with the outcome. */
 export function createPressJob({ decisions, channels }: Dependencies): JobHandler<AgentHandle> {
   const nothing = (words: string): Decided => ({ words, isDone: false, isOver: false })
   return {

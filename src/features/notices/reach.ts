@@ -12,13 +12,13 @@ interface Dependencies {
   channels: Pick<ChannelsService, 'telegramChatOf' | 'whatsappOf'>
 }
 
-/** The channel and the contact that a setting names. */
+/** Returns the channel and the contact that a setting names. */
 export function chosenIn(notify: Notify): { channel: NoticeChannel; contactId: string } {
   const [chosen] = Object.entries(notify) as [NoticeChannel, string][]
   return { channel: chosen?.[0] ?? 'email', contactId: chosen?.[1] ?? '' }
 }
 
-/** Finds the person whom an agent notifies. @throws VALIDATION_ERROR for one who does not exist, or has no address */
+/** Finds the person whom an agent notifies. @throws VALIDATION_ERROR for a missing contact, or one without an address */
 export function createReach({ contacts, channels }: Dependencies) {
   return async (agent: AgentHandle, channel: NoticeChannel, contactId: string) => {
     const field = `notify.${channel}`

@@ -14,7 +14,7 @@ import { chosenIn } from './reach.ts'
 
 const keptMs = 30 * 24 * 3_600_000
 
-/** A model that changes contacts could have chosen who gets the notice. */
+/** A model that can change contacts could have chosen the recipient of the notice. */
 const inConsole =
   'See to it in the console, under “Needs you”: with `sql_tool_writes` the model can change contacts, so nothing is decided here.'
 
@@ -26,17 +26,17 @@ interface Dependencies {
   channels: Pick<ChannelsService, 'sendMail' | 'sendTelegram' | 'sendWhatsapp'>
   reach: Reach
   tokens: NoticeTokens
-  /** The public address; undefined if it is not known. */
+  /** The public address; undefined if unknown. */
   baseUrl: string | undefined
   clock: Clock
 }
 
-/** What a notice decides on. */
+/** The subject of a notice's decision. */
 export type Subject =
   | { tool_call_id: string }
   | { execution_id: string; node_id: string; path: string | undefined }
 
-/** Sends a notice for each event of an agent that notifies a contact: once, unless its process dies right after. */
+/** Sends a notice once for each event of an agent that notifies a contact, unless the process dies right after sending. */
 export function createSendNotice(needs: Dependencies): EventHandler<AgentHandle> {
   const { settings, reach, clock } = needs
 
