@@ -16,12 +16,12 @@ import { createSettingsWarnings } from './settings-warnings.ts'
 export interface AgentsFeature extends Feature {
   agents: AgentsService
   settings: SettingsService
-  /** For requests that take long: aborts when their caller may no longer make them. */
+  /** Returns a signal for long requests that aborts when their caller loses access. */
   callerSignal: SignalOf
   stillPermitted: AccessFeature['stillPermitted']
 }
 
-/** Agents and their settings. Resolves once the agent exists that always does. */
+/** Manages agents and their settings. Resolves once the agent `default` exists. */
 export async function createAgents(
   infrastructure: Infrastructure,
   {

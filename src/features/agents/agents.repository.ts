@@ -10,7 +10,7 @@ import type { AgentTables, PlatformTables } from '#storage/tables.ts'
 import type { AgentListQuery, AgentStatus } from './agents.schema.ts'
 import type { StoredSettings } from './settings.schema.ts'
 
-/** An agent as the platform database has it. */
+/** An agent's row in the platform database. */
 export interface AgentRecord {
   id: string
   name: string
@@ -45,7 +45,7 @@ const plainList = listOf(agents, { sortable: ['created_at'], order: 'asc' })
 
 const summaryColumns = ['id', 'name', 'description', 'status', 'created_at', 'updated_at'] as const
 
-/** Agents with the e-mail of their earliest owner. */
+/** Selects agents with the e-mail of their earliest owner. */
 function selectAgents(database: Kysely<PlatformTables>) {
   return database
     .selectFrom('agents')
@@ -66,15 +66,15 @@ function selectAgents(database: Kysely<PlatformTables>) {
     ])
 }
 
-/** Which agents a caller can reach. */
+/** The agents that a caller can reach. */
 export interface Reach {
-  /** The user's, or that of the creator of an agent's key; undefined for other callers without a user. */
+  /** The e-mail of the user, or of the creator of an agent's key; undefined for other callers without a user. */
   email: string | undefined
-  /** Ids of the agents that a key is limited to; undefined if it is not. */
+  /** Ids of the agents that a key is limited to; undefined for no limit. */
   only: readonly string[] | undefined
 }
 
-/** Ids and ages of the agents that a user has an entry on, and of the one that is open to all. */
+/** Selects ids and ages of the agents that a user has an entry on, and of the one that is open to all. */
 function selectReachable(database: Kysely<PlatformTables>, { email, only }: Reach, openAgentId: string) {
   const own = database
     .selectFrom('agent_admins')
@@ -98,7 +98,7 @@ function isNameFree(nameKey: string, id: string) {
     )
 }
 
-/** The agents that a user has an entry on, and the one that is open to all. */
+/** Lists the agents that a user has an entry on, and the one that is open to all. */
 function listReachable(
   database: Kysely<PlatformTables>,
   reach: Reach,
@@ -115,14 +115,14 @@ function listReachable(
     const places = database.selectFrom(reachable.as('agents')).select(['id', 'created_at'])
     return listByPlaces(places, plainList, parameters, reading)
   }
-  // By ids and not by a condition on each agent: those of others cost nothing.
+  // Selecting by ids costs nothing for agents of others, unlike a condition on each agent.
   const ids = database.selectFrom(reachable.as('reachable')).select('id')
   const agents = selectAgents(database).where('agents.id', 'in', ids)
   const wanted = status ? agents.where('agents.status', 'in', status) : agents
-  // Worked out for each agent that is found, so only where it is needed before the page is known.
+  // The owner is computed for each agent found, so only if the sort needs it.
   const sortsByOwner = sort?.some(fields => fields.includes('owner_email'))
   const owner = sortsByOwner ? sql.ref<string | null>('owner_email') : sql<null>`null`
-  // A list's columns are those of what it selects from.
+  // A list's columns are those of its subquery.
   const places = database.selectFrom(wanted.as('agents')).select([...summaryColumns, owner.as('owner_email')])
   return listByPlaces(places, agentList, parameters, reading)
 }
@@ -145,8 +145,8 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
       selectAgents(database).where('agents.name_key', '=', name.toLowerCase()).executeTakeFirst(),
 
     /**
-     * Inserts the agent together with its owner; only the agent that is open to all has none. False, and nothing is
-     * inserted, if its name is taken.
+     * Inserts the agent together with its owner; only the agent that is open to all has none. Returns false, and inserts
+     * nothing, if its name is taken.
      */
     insert(agent: Omit<AgentRecord, 'owner_email'>, owner?: { id: string; email: string }): Promise<boolean> {
       return inTransaction(database, async transaction => {
@@ -166,10 +166,10 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
       })
     },
 
-    /** False, and nothing is changed, if another agent has the name. */
+    /** Returns false, and changes nothing, if another agent has the name. */
     update(id: string, changes: AgentUpdate): Promise<boolean> {
       const name_key = changes.name?.toLowerCase()
-      // Outside of a transaction two that take the same name at once would both find it free.
+      // Without a transaction, two simultaneous updates to the same name would both find it free.
       return inTransaction(database, async transaction => {
         const result = await transaction
           .updateTable('agents')
@@ -182,7 +182,7 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
     },
 
     /**
-     * Forgets the agent with its admins and credentials, and remembers that its database is still to be removed. False if
+     * Deletes the agent with its admins and credentials, and records that its database must still be removed. Returns false if
      * there is no such agent any more.
      */
     remove(id: string): Promise<boolean> {
@@ -197,7 +197,7 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
       })
     },
 
-    /** Agents whose database was not yet removed when the process ended. */
+    /** Lists agents whose database was not yet removed when the process ended. */
     async listRemoving(): Promise<string[]> {
       const rows = await database.selectFrom('agent_removals').select('agent_id').execute()
       return rows.map(row => row.agent_id)
@@ -212,7 +212,7 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
 
 export type AgentsRepository = ReturnType<typeof createAgentsRepository>
 
-/** Counts what an agent's own database holds. */
+/** Counts the records in an agent's own database. */
 export async function countRecords(database: Kysely<AgentTables>) {
   const countOf = async (table: 'messages' | 'contacts' | 'workflows' | 'schedules') => {
     const counted = database.selectFrom(table).select(({ fn }) => fn.countAll<number>().as('rows'))

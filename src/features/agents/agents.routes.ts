@@ -73,7 +73,7 @@ export function registerAgentRoutes(
   })
 }
 
-/** The public reads "default", but not the address of its owner. */
+/** Hides the owner's address from the public, which reads "default". */
 function shownTo<Shown extends { owner_email: string | null }>({ via }: Caller, agent: Shown): Shown {
   return via === 'none' ? { ...agent, owner_email: null } : agent
 }

@@ -14,11 +14,11 @@ import type { SettingsService } from './settings.service.ts'
 interface Dependencies {
   repository: AgentsRepository
   settings: SettingsService
-  /** The agent that always exists. */
+  /** The id of the agent that always exists. */
   defaultAgentId: string
   /** Closes the agent's database and deletes it with all its files. */
   removeDatabase(agentId: string): Promise<void>
-  /** Called when an agent is gone, and with it the roles on it. */
+  /** Called when an agent is deleted, and with it the roles on it. */
   forgetRoles(): void
   /** Called when an agent was disabled. */
   disabled(agentId: string): void
@@ -29,7 +29,7 @@ interface Dependencies {
   log: Log
 }
 
-/** Of the ids of agents, in any letter case. */
+/** The form of agent ids, in any letter case. */
 const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export function createAgentsService(needs: Dependencies) {
@@ -46,7 +46,7 @@ export function createAgentsService(needs: Dependencies) {
     return { ...agent, settings: await needs.settings.inForce(id, agent.settings) }
   }
 
-  /** Refuses names that could be taken for an agent's id. The name `default` is taken. */
+  /** Rejects names that could be taken for an agent's id. The name `default` is taken. */
   async function requireName(name: string): Promise<void> {
     const isId = idForm.test(name) || (name !== defaultAgentId && (await repository.find(name)) !== undefined)
     if (isId) throw invalid('name', 'must not have the form of an id, such as a UUID')
@@ -60,12 +60,12 @@ export function createAgentsService(needs: Dependencies) {
   return {
     find,
 
-    /** By its name, in any letter case. */
+    /** Finds an agent by its name, in any letter case. */
     findNamed: (name: string) => repository.findNamed(name),
 
     isDisabled: async (id: string) => (await repository.find(id))?.status === 'disabled',
 
-    /** Whether the agents can be read. */
+    /** Returns true if the agents can be read. */
     isReady: async () => (await repository.find(defaultAgentId)) !== undefined,
 
     list: (reach: Reach, query: AgentListQuery) => repository.listReachable(reach, defaultAgentId, query),
@@ -77,7 +77,7 @@ export function createAgentsService(needs: Dependencies) {
       return { ...agent, stats }
     },
 
-    /** Creates an agent that belongs to the user. */
+    /** Creates an agent that the user owns. */
     async create(input: NewAgent, ownerEmail: string) {
       await requireName(input.name)
       const agent = newRecord(ids.record(), input, timestamp(clock))
@@ -108,11 +108,11 @@ export function createAgentsService(needs: Dependencies) {
       await removeData(id)
     },
 
-    /** To be called at start: makes the agent that always exists, and ends deletions that a crash cut short. */
+    /** Called at start: creates the agent that always exists, and completes deletions that a crash interrupted. */
     async prepare(): Promise<void> {
       if ((await repository.find(defaultAgentId)) === undefined)
         await repository.insert(newRecord(defaultAgentId, { name: defaultAgentId }, timestamp(clock)))
-      // A bucket that is down must not keep the service from starting.
+      // A failing bucket must not keep the service from starting.
       for (const id of await repository.listRemoving())
         await removeData(id).catch(error =>
           log.error(
@@ -138,7 +138,7 @@ function nameTaken(name: string): AppError {
   )
 }
 
-/** Values that change nothing are no change. */
+/** Rejects changes to the agent `default`. Unchanged values are no change. */
 function refuseDefaultChanges(
   agent: AgentRecord,
   { name = agent.name, status = agent.status }: AgentChanges,

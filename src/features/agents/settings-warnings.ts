@@ -10,17 +10,17 @@ interface Agent {
 
 interface Dependencies {
   inForce(agent: Agent): { provider: string; model: string }
-  /** By the model's id, or by `provider/id`. */
+  /** Prices by the model's id, or by `provider/id`. */
   modelPrices: Readonly<Record<string, unknown>>
-  /** What would keep the model in force from answering. */
+  /** Returns the problems that would keep the model in force from answering. */
   problems(agent: Agent): Promise<SettingsWarning[]>
   /** Throws the reason if the outbound guard refuses the address. */
   requirePermitted(address: string, field: string): Promise<void>
 }
 
 /**
- * How settings fail together that are right one by one. None is refused for that: they may be set one after another, and
- * what they depend on may change.
+ * Warns of settings that are valid one by one but fail together. None is rejected: they can be set one after another, and
+ * their dependencies can change.
  */
 export function createSettingsWarnings({ inForce, modelPrices, problems, requirePermitted }: Dependencies) {
   return async (agent: Agent): Promise<SettingsWarning[]> => {

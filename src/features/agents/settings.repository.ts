@@ -29,8 +29,8 @@ const selectProfile = prepareQuery((database: Kysely<PlatformTables>, value: Val
 export function createSettingsRepository(database: Kysely<PlatformTables>) {
   return {
     /**
-     * Changes the stored settings in one transaction, so that no concurrent change is lost. `compute` is given the stored
-     * settings and returns the new ones, and for each credential that changes its sealed value, or null. Undefined if there
+     * Changes the stored settings in one transaction, so that no concurrent change is lost. `compute` receives the stored
+     * settings and returns the new ones, and for each changed credential its sealed value, or null. Returns undefined if there
      * is no such agent.
      */
     change(agentId: string, updated_at: string, compute: (stored: StoredSettings) => SettingsWrite) {
@@ -62,7 +62,7 @@ export function createSettingsRepository(database: Kysely<PlatformTables>) {
       })
     },
 
-    /** The facts of the agent that answering needs, in one read; undefined without such an agent. */
+    /** Reads the data of the agent that answering needs, at once; undefined without such an agent. */
     async findProfile(agentId: string) {
       const rows = await selectProfile(database, { id: agentId })
       const [agent] = rows

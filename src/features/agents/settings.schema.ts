@@ -5,7 +5,7 @@ import { mailbox } from '#platform/email-address.ts'
 import { monthlyBudget } from '#platform/http/monthly-budget.ts'
 import { smtpUrl } from '#platform/smtp-url.ts'
 
-/** `null` takes a setting back, so that the default is in force again. */
+/** Allows `null`, which resets a setting to its default. */
 function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Union([schema, Type.Null()]))
 }
@@ -186,12 +186,12 @@ export const settingsChangesSchema = Type.Object(
 )
 export type SettingsChanges = Static<typeof settingsChangesSchema>
 
-/** The stored settings of an agent: the keys that were set. */
+/** The stored settings of an agent, without those that were never set. */
 export type StoredSettings = {
   [Key in Exclude<keyof SettingsChanges, CredentialName>]?: NonNullable<SettingsChanges[Key]>
 }
 
-/** Settings as they are sent: with the provider, model and temperature in force even when none was chosen. */
+/** The settings in responses: with the provider, model and temperature in force even if none was chosen. */
 export const settingsSchema = Type.Object(
   {
     llm_provider: Type.String(),

@@ -11,26 +11,26 @@ import { credentialNames } from './settings.schema.ts'
 
 export type { StoredSettings } from './settings.schema.ts'
 
-/** Sent to models that take one, when the agent has chosen none. */
+/** Temperature for models that support one, if the agent has chosen none. */
 const defaultTemperature = 0.7
 
 interface Dependencies {
   repository: SettingsRepository
   secretBox: SecretBox
-  /** The provider and model in force, given what the agent has chosen and which credentials it has. */
+  /** Returns the provider and model in force, based on the agent's settings and credentials. */
   modelInForce(agent: { settings: StoredSettings; credentials: Credentials }): {
     provider: string
     model: string
   }
-  /** How its settings fail together. */
+  /** Returns how the agent's settings fail together. */
   warningsOf(agent: { settings: StoredSettings; credentials: Credentials }): Promise<SettingsWarning[]>
   /** Throws the reason if documents of an agent with these settings and credentials can't be embedded. */
   requireEmbedding(agent: { settings: StoredSettings; credentials: Credentials }): Promise<unknown>
   /** Throws the reason if the agent can't notify the contact. */
   requireReachable(agentId: string, notify: NonNullable<StoredSettings['notify']>): Promise<unknown>
-  /** Conversations that an agent may keep. */
+  /** Max conversations that an agent can set to keep. */
   maxConversations: number
-  /** Called after a change, with the names of what was changed. */
+  /** Called after a change, with the names of the changed settings. */
   emitChanged(agentId: string, names: readonly string[]): Promise<void>
   clock: Clock
 }
@@ -43,7 +43,7 @@ export function createSettingsService(needs: Dependencies) {
 
   async function inForce(agentId: string, stored: StoredSettings) {
     const names = await credentialsOf(agentId)
-    // Only whether there is a key matters, so none is opened for this.
+    // Only the presence of a key matters, so none is decrypted.
     const credentials = Object.fromEntries(Object.keys(names).map(name => [name, 'set']))
     const { provider, model } = modelInForce({ settings: stored, credentials })
     return { ...stored, llm_temperature: temperatureOf(stored), llm_provider: provider, llm_model: model }
@@ -63,8 +63,8 @@ export function createSettingsService(needs: Dependencies) {
   }
 
   /**
-   * The agent as its models need to know it. Credentials are in clear text: for use against the service they belong to,
-   * never for an answer.
+   * Returns the agent as its models need it. Credentials are in clear text: for requests to their own service,
+   * never for a response.
    */
   async function profileOf(agentId: string) {
     const profile = await repository.findProfile(agentId)
@@ -76,7 +76,7 @@ export function createSettingsService(needs: Dependencies) {
     return { ...profile, credentials: Object.fromEntries(opened) as Credentials }
   }
 
-  /** The agent as its models would know it after the changes. */
+  /** Returns the agent for its models as it would be after the changes. */
   async function withChanges(agentId: string, changes: SettingsChanges) {
     const { settings, credentials } = await profileOf(agentId)
     const changed = { ...credentials, ...credentialChanges(settings, changes) }
@@ -88,7 +88,7 @@ export function createSettingsService(needs: Dependencies) {
     try {
       return await needs.warningsOf(await profileOf(agentId))
     } catch (error) {
-      // A stored key that can't be opened must not keep anybody from replacing it.
+      // A stored key that can't be decrypted must not prevent its replacement.
       if (error instanceof AppError) return [{ field: 'credentials', issue: error.message }]
       throw error
     }
@@ -100,7 +100,7 @@ export function createSettingsService(needs: Dependencies) {
   }
 
   return {
-    /** The settings as they take effect: what was chosen, and the defaults for the rest. */
+    /** Returns the settings as they take effect: chosen values, and the defaults for the rest. */
     inForce,
 
     async get(agentId: string) {
@@ -108,7 +108,7 @@ export function createSettingsService(needs: Dependencies) {
       return await answerOf(agentId, required(profile, 'Agent').settings)
     },
 
-    /** Changes the given keys and leaves the others; null takes a key back. */
+    /** Changes the settings in the body and leaves the others; null resets one. */
     async update(agentId: string, changes: SettingsChanges) {
       checkAddress(changes.llm_base_url)
       checkHosts(changes.browse_hosts)
@@ -144,7 +144,7 @@ export function temperatureOf(stored: StoredSettings): number {
   return stored.llm_temperature ?? defaultTemperature
 }
 
-/** How long a turn waits for a person, in seconds. */
+/** Returns how long a turn waits for a person, in seconds. */
 export function waitSecondsOf({ approval_timeout = 86_400 }: StoredSettings): number {
   return approval_timeout
 }
@@ -155,7 +155,7 @@ function isCredential(name: string): name is CredentialName {
   return (credentialNames as readonly string[]).includes(name)
 }
 
-/** For the audit log, without secrets. */
+/** Returns the changes for the audit log, without secrets. */
 function detailsOf(stored: Record<string, unknown>, changes: Record<string, unknown>) {
   const detail = (name: string, to: unknown) =>
     isCredential(name) ? (to === null ? 'removed' : 'changed') : { from: stored[name] ?? null, to }
@@ -172,16 +172,16 @@ function credentialChanges(stored: StoredSettings, changes: SettingsChanges): Re
   const given = Object.entries(changes).filter(([name]) => isCredential(name)) as [string, string | null][]
   const addressChanges =
     'llm_base_url' in changes && (changes.llm_base_url ?? undefined) !== stored.llm_base_url
-  // A key given for one server must never be sent to another.
+  // A key for one server must never be sent to another.
   return { ...(addressChanges ? { openai_compatible_api_key: null } : {}), ...Object.fromEntries(given) }
 }
 
-/** An embedding that is not available is refused when it is chosen; going back to the server's never is. */
+/** Returns true for changes that choose an embedding: an unavailable one is rejected, but resetting it never is. */
 function choosesEmbedding({ embedding_provider, embedding_model }: SettingsChanges): boolean {
   return (embedding_provider ?? embedding_model ?? null) !== null
 }
 
-/** Only addresses that the outbound guard could accept at all; one with a password in it would be answered in clear text. */
+/** Rejects addresses that the outbound guard would never accept, and those with a password, which responses would show. */
 function checkAddress(address: string | null | undefined): void {
   if (address === null || address === undefined) return
   const target = parseTarget(address)
