@@ -28,7 +28,7 @@ interface Dependencies {
   requireEmbedding(agent: { settings: StoredSettings; credentials: Credentials }): Promise<unknown>
   /** Throws the reason if the agent can't notify the contact. */
   requireReachable(agentId: string, notify: NonNullable<StoredSettings['notify']>): Promise<unknown>
-  /** Max conversations that an agent can set to keep. */
+  /** Max conversations that an agent can keep. */
   maxConversations: number
   /** Called after a change, with the names of the changed settings. */
   emitChanged(agentId: string, names: readonly string[]): Promise<void>

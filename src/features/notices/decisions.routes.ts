@@ -34,7 +34,7 @@ type Show = (
   reply: FastifyReply,
 ) => Promise<FastifyReply>
 
-/** The links of notices by e-mail. Opening one decides nothing, because programs that check for malicious links open them, too. */
+/** The links of notices by e-mail. Opening one decides nothing, because programs that check for malicious links open it, too. */
 export function registerDecisionRoutes(app: App, needs: Dependencies): void {
   const { decisions, access } = needs
   void app.register((scope, _options, done) => {

@@ -87,7 +87,7 @@ export function createBudgets({ platform, houseLimits, clock }: Dependencies) {
 
   return {
     /**
-     * Returns the budgets that the actor's turns count against. Those with fewer sharers come first, so that a turn refused by one
+     * Returns the budgets that the actor's turns count against. Those with fewer sharers come first: a turn refused by one
      * reserves nothing in the others. One statement reserves each budget, so that no turn waits for another's locks.
      */
     async of(spending: Spending, actor: Actor): Promise<Budget[]> {

@@ -145,7 +145,7 @@ export type Meter = Awaited<ReturnType<UsageService['meter']>>
 
 type Author = ReturnType<typeof authorOf>
 
-/** Returns the author of usage. Actors without an id, such as callers without a user, are one author; a channel counts by name. */
+/** Returns the author of usage. Actors without an id, such as callers without a user, are one; a channel counts by its name. */
 function authorOf({ kind, id, name, person }: Actor) {
   const own = kind === 'channel' ? name : id
   return {
