@@ -31,7 +31,7 @@ export type McpConfiguration = Static<typeof mcpSchema>
 /** Parameters of a tool that does not declare any: it accepts anything. */
 const anyParameters: ToolParameters = { type: 'object', properties: {}, additionalProperties: true }
 
-/** @throws VALIDATION_ERROR for what a tool of this type can't be called with. */
+/** @throws VALIDATION_ERROR for a configuration with which a tool of this type can't be called. */
 export function requireConfiguration(type: ToolType, configuration: unknown): void {
   const problem = configurationProblem(type, configuration)
   if (problem === undefined) return
@@ -51,7 +51,7 @@ export function parametersOf({ type, configuration }: AgentTool): ToolParameters
   if (given !== undefined) return { ...given, properties: given.properties ?? {} }
   if (type !== 'http') return anyParameters
   const http = configuration as HttpConfiguration
-  // Arguments without a placeholder are sent as well, in the query or as the body.
+  // Arguments without a placeholder are also sent, in the query or as the body.
   return { ...placeholdersOf(http), additionalProperties: !isImported(http) }
 }
 

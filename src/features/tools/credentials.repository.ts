@@ -1,7 +1,7 @@
 import type { AgentDatabase as Database } from '#storage/tables.ts'
 import type { ToolCredential } from './credentials.schema.ts'
 
-/** How a credential is presented to a service: everything about it except its value. */
+/** The way to present a credential to a service: everything about it except its value. */
 export type CredentialScheme = Omit<ToolCredential, 'isSet' | 'origins'>
 
 export interface StoredCredential {
@@ -19,7 +19,7 @@ export async function listCredentials(database: Database, cluster: string): Prom
   return rows.map(({ scheme, secret_set }) => ({ scheme: JSON.parse(scheme), secretSet: secret_set }))
 }
 
-/** Stores how the credentials are presented; existing values are kept. */
+/** Stores the way to present credentials; existing values remain. */
 export async function putSchemes(
   database: Database,
   cluster: string,

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from 'typebox'
 
 /*
- * Credential: what the tools of a cluster have to show to the service that they call, under the name that its OpenAPI
+ * Credential: the secret that the tools of a cluster present to the service that they call, under the name that its OpenAPI
  * document gives it. It is filled in by a person, for the origins that the tools call at that time, and never shown again.
  */
 

@@ -18,7 +18,7 @@ interface Dependencies {
   clock: Clock
 }
 
-/** A value with the origins that it was given for: stored where no SQL of the agent can change them. */
+/** A value with its permitted origins, stored where no SQL of the agent can change them. */
 interface Bound {
   value: Credentials[string]
   origins: string[]
@@ -26,7 +26,7 @@ interface Bound {
 
 const secretName = 'credential'
 
-/** Credentials of clusters of imported tools. */
+/** Manages credentials of clusters of imported tools. */
 export function createCredentialsService({ agentSecrets, clock }: Dependencies) {
   async function requireAll({ db }: AgentHandle, cluster: string) {
     const [credentials, tools] = [await listCredentials(db, cluster), await listCluster(db, cluster)]
@@ -69,7 +69,7 @@ export function createCredentialsService({ agentSecrets, clock }: Dependencies) 
       return list(agent, cluster)
     },
 
-    /** The credentials of a tool for the service that it calls: only those given for this origin. */
+    /** Returns the credentials of a tool for the service that it calls: only those stored for this origin. */
     async forTool(agent: AgentHandle, { cluster = '', configuration }: AgentTool): Promise<Credentials> {
       const names = schemesOf(configuration as HttpConfiguration)
       if (names.length === 0) return {}
@@ -88,7 +88,7 @@ export function createCredentialsService({ agentSecrets, clock }: Dependencies) 
 
 export type CredentialsService = ReturnType<typeof createCredentialsService>
 
-/** @param tools of the cluster. */
+/** @param tools the tools of the cluster. */
 export function toPublicCredential(
   { scheme, secretSet }: StoredCredential,
   tools: readonly AgentTool[],

@@ -10,7 +10,7 @@ import { importBodySchema } from './import.schema.ts'
 import type { OpenApiAnswer } from './openapi/openapi.worker.ts'
 import { toolsOfDocument } from './openapi/openapi.worker.ts'
 
-/** The handling of the tools, from any document. */
+/** The settings for the new tools, for any document. */
 export type ImportOptions = Omit<ImportBody, 'url' | 'spec'>
 
 export type ImportRequestAnswer =

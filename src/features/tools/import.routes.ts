@@ -6,7 +6,7 @@ import { takeJsonAsBytes } from '#platform/http/requests/body.ts'
 import { importAnswerSchema, importBodySchema } from './import.schema.ts'
 import type { ImportService } from './import.service.ts'
 
-/** @param maxBytes of the body, which contains the document. */
+/** @param maxBytes the limit of the body, which contains the document. */
 export function registerImportRoutes(app: App, needs: { imports: ImportService; maxBytes: number }): void {
   // A separate scope, so that other routes keep parsing JSON directly.
   void app.register((scope, _options, done) => {

@@ -4,7 +4,7 @@ import { approvalRuleSchema } from '#models/tools/approval-rule.ts'
 import { credentialSchema } from './credentials.schema.ts'
 import { toolSchema } from './tools.schema.ts'
 
-/** Exactly one of `url` and `spec`. */
+/** A body with exactly one of `url` and `spec`. */
 export const importBodySchema = Type.Object({
   url: Type.Optional(
     Type.String({

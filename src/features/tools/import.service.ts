@@ -21,14 +21,14 @@ import { toPublic } from './tool-store.ts'
 import { listCluster, putTools } from './tools.repository.ts'
 
 const fetchTimeoutMs = 30_000
-/** For the tools of a document that has no title. */
+/** The cluster for the tools of a document without a title. */
 const unnamedCluster = 'OpenAPI'
 
 interface Dependencies {
   readRequest: ReadImportRequest
   readDocument: OpenApiReader
   outbound: Outbound
-  /** For a document that is fetched. */
+  /** Max size of a fetched document. */
   maxBytes: number
   clock: Clock
   ids: Ids
@@ -91,7 +91,7 @@ export function createImportService(needs: Dependencies) {
   }
 }
 
-/** An address that yields no document is the caller's mistake. */
+/** Reports an address that yields no document as the caller's mistake. */
 function refuseAddress(error: unknown): never {
   if (error instanceof AppError && error.code === 'OUTBOUND_FAILED') throw invalid('url', error.message)
   throw error

@@ -7,24 +7,24 @@ import type { StoredTool } from './tools.repository.ts'
 
 interface Circumstances {
   cluster: string
-  /** For tools that are new. */
+  /** The approval rule for new tools. */
   requiresApproval: ApprovalRule
-  /** Those to import; undefined for all. */
+  /** Names of the tools to import; defaults to all. */
   names?: readonly string[] | undefined
   at: string
   newId(): string
 }
 
 interface Merged {
-  /** In document order. */
+  /** The tools in document order. */
   tools: StoredTool[]
   skipped: { operation: string; reason: string }[]
   warnings: { operation?: string; warning: string }[]
 }
 
 /**
- * The tools that an import stores. A tool that was imported into the cluster before is updated, matched by its name,
- * and stays enabled or disabled as people left it; one that a person created by hand is never replaced.
+ * Returns the tools that an import stores. A tool that was imported into the cluster before is updated, matched by its name,
+ * and stays enabled or disabled as people left it; a tool that a person created by hand is never replaced.
  */
 export function mergeImport(
   known: readonly StoredTool[],

@@ -12,14 +12,14 @@ import { parametersOf } from './configuration.ts'
 import type { StoredTool } from './tools.repository.ts'
 import { findTool, listOfferable } from './tools.repository.ts'
 
-/** A tool that can be called, or why it cannot. */
+/** A tool that can be called, or the reason why it can't. */
 export type Offer = { tool: Tool; reason?: never } | { tool?: never; reason: string }
 
-/** Finds an approved tool of an MCP server, or says why it cannot be called. */
+/** Finds an approved tool of an MCP server, or returns the reason why it can't be called. */
 export type FindMcpTool = McpService['find']
 
 export interface Offered {
-  /** By cluster and name. */
+  /** The tools by cluster and name. */
   tools: Tool[]
   /**
    * Tools of MCP servers that a person has made tools of the agent's own, enabled or not: the agent's own tools take
@@ -33,7 +33,7 @@ interface Dependencies {
   findMcpTool: FindMcpTool
 }
 
-/** Turns stored tools into what a model may call. */
+/** Converts stored tools into tools that a model can call. */
 export function createOfferedTools({ calls, findMcpTool }: Dependencies) {
   async function one(agent: AgentHandle, stored: StoredTool): Promise<Offer> {
     const own = parametersOf(stored)
@@ -66,7 +66,7 @@ export function createOfferedTools({ calls, findMcpTool }: Dependencies) {
     }
   }
 
-  /** A turn may take minutes: changes made to a tool in the meantime apply to later calls. */
+  /** Checks the tool before each call, because turns can take minutes: changes in the meantime apply to later calls. */
   async function whileUnchanged(agent: AgentHandle, stored: StoredTool): Promise<Offer> {
     const offered = await one(agent, stored)
     const { tool } = offered
@@ -86,7 +86,7 @@ export function createOfferedTools({ calls, findMcpTool }: Dependencies) {
   return {
     one,
 
-    /** The enabled tools that can be called. */
+    /** Returns the enabled tools that can be called. */
     async all(agent: AgentHandle): Promise<Offered> {
       const stored = await listOfferable(agent.db)
       const enabled = stored.filter(({ isEnabled }) => isEnabled)
@@ -103,7 +103,7 @@ export function createOfferedTools({ calls, findMcpTool }: Dependencies) {
 
 export type OfferedTools = ReturnType<typeof createOfferedTools>
 
-/** Why a tool that was offered can no longer be called; undefined if it still can. */
+/** Returns why a tool that was offered can no longer be called; undefined if it still can. */
 function changeOf(offered: StoredTool, now: StoredTool | undefined): string | undefined {
   if (now === undefined) return 'was deleted'
   if (!now.isEnabled) return 'was disabled'
@@ -118,7 +118,7 @@ function versionOf({ id, configuration }: StoredTool): string {
     .digest('base64url')
 }
 
-/** By the meaning of its method. */
+/** True for methods that only read. */
 function isReading({ method }: { method?: unknown }): boolean {
   return method === 'GET' || method === 'HEAD'
 }

@@ -9,8 +9,8 @@ import type { AgentTool } from './tools.schema.ts'
 type Secrets = Record<string, string>
 
 /**
- * A tool's configuration as stored and shown, separated from its secrets.
- * @param before the previous tool, whose secrets are `kept`: never for another origin than they were given for.
+ * Separates a tool's secrets from its configuration as stored and shown.
+ * @param before the previous tool, whose secrets are `kept`: never for another origin than their own.
  */
 export function protectConfiguration(
   { type, configuration }: AgentTool,
@@ -32,7 +32,7 @@ export function protectConfiguration(
   }
 }
 
-/** The configuration for a call, including secrets. */
+/** Returns the configuration for a call, including secrets. */
 export function openConfiguration(configuration: HttpConfiguration, secrets: Secrets): HttpConfiguration {
   if (isImported(configuration) || configuration.headers === undefined) return configuration
   const headers = putSecrets(parseHeaders(configuration.headers) ?? [], secrets)

@@ -26,8 +26,8 @@ export function createToolStore(agentSecrets: AgentSecrets) {
 
   return {
     /**
-     * @param before the tool that it replaces, whose secrets it may keep.
-     * @throws CONFLICT for a name that another tool of the cluster has, NOT_FOUND if `before` was deleted in the
+     * @param before the tool that it replaces, whose secrets it can keep.
+     * @throws CONFLICT for the name of another tool of the cluster, NOT_FOUND if `before` was deleted in the
      * meantime, ToolChanged if it was changed in the meantime.
      */
     async put(agent: AgentHandle, tool: AgentTool, before?: StoredTool): Promise<AgentTool> {

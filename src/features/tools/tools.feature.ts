@@ -16,7 +16,7 @@ import { createOpenApiReader } from './openapi/openapi-reader.ts'
 import { registerToolRoutes } from './tools.routes.ts'
 import { createToolsService } from './tools.service.ts'
 
-/** The tools that people give an agent, and those of its MCP servers. */
+/** Manages the tools that people add to an agent, and those of its MCP servers. */
 export function createTools(
   infrastructure: Infrastructure,
   { mcp, builtInsOf }: { mcp: McpService; builtInsOf: BuiltInsOf },

@@ -40,7 +40,7 @@ function selectTools(database: Database) {
   return database.selectFrom('tools').selectAll()
 }
 
-/** Places in a list, which are read before the tools, since these may be large. */
+/** Selects the places in a list, which are read before the tools, because these can be large. */
 function selectPlaces(database: Database) {
   const size = sql<number>`octet_length(description) + octet_length(configuration)`
   return database.selectFrom('tools').select([...toolList.columns, size.as('size')])
@@ -54,7 +54,7 @@ const selectOfferable = prepareQuery((database: Database, _value: ValueOf<never>
     .orderBy('id'),
 )
 
-/** Tools that are read before others get their turn: an agent may have thousands, of some kilobytes each. */
+/** Tools that are read before the loop yields: an agent can have thousands, of some kilobytes each. */
 const offerableAtOnce = 100
 
 export async function listTools(database: Database, query: ToolListQuery): Promise<Page<StoredTool>> {
@@ -68,7 +68,7 @@ export async function listTools(database: Database, query: ToolListQuery): Promi
   return { rows: rows.map(toTool), meta }
 }
 
-/** The enabled ones and all of type `mcp`, by cluster, then name: those without a cluster come first. */
+/** Lists the enabled tools and all of type `mcp`, by cluster, then name: those without a cluster come first. */
 export async function listOfferable(database: Database): Promise<readonly StoredTool[]> {
   return mapInBatches(await selectOfferable(database, {}), offerableAtOnce, toTool)
 }
@@ -83,7 +83,7 @@ export async function findTool(database: Database, id: string): Promise<StoredTo
   return row === undefined ? undefined : toTool(row)
 }
 
-/** Whether another tool than `id` has the name in the cluster. */
+/** True if another tool than `id` has the name in the cluster. */
 export async function isNameTaken(
   database: Database,
   { id, name, cluster = '' }: AgentTool,
@@ -102,7 +102,7 @@ export async function isNameTaken(
 export async function putTools(database: Database, tools: readonly StoredTool[]): Promise<void> {
   const atOnce = 50
   for (let start = 0; start < tools.length; start += atOnce) {
-    // A query with so many values takes milliseconds to build, and an import may have thousands.
+    // A query with so many values takes milliseconds to build, and an import can have thousands.
     if (start > 0) await yieldToOthers()
     await database
       .insertInto('tools')
@@ -124,7 +124,7 @@ export async function putTools(database: Database, tools: readonly StoredTool[])
   }
 }
 
-/** Undefined if there is no such tool. */
+/** Returns undefined if there is no such tool. */
 export async function deleteTool(
   database: Database,
   id: string,

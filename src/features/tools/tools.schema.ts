@@ -4,8 +4,8 @@ import { approvalRuleSchema, approversSchema } from '#models/tools/approval-rule
 import { filterBy, listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 
 /*
- * Tool: something an agent may do, set up by a person. Cluster: a name that tools share, such as the title of the document
- * they were imported from. Configuration: what a tool of its type needs to be called; secrets in it come back masked.
+ * Tool: something that an agent can do, set up by a person. Cluster: a name that tools share, such as the title of the document
+ * they were imported from. Configuration: the settings for a call of a tool of its type; its secrets come back masked.
  */
 
 const time = Type.String({ format: 'date-time' })
@@ -77,7 +77,7 @@ export const toolListQuery = Type.Object({
 })
 export type ToolListQuery = Static<typeof toolListQuery>
 
-/** A tool of a list: those of the service have no times, and their names as ids. */
+/** A tool of a list: built-in ones have no times, and their names as ids. */
 const listedToolSchema = Type.Object({
   ...toolSchema.properties,
   type: Type.Enum([...toolTypes, 'builtin']),
@@ -94,7 +94,7 @@ export const toolListSchema = Type.Object({
 
 export const toolAnswerSchema = Type.Object({ success: Type.Boolean(), data: toolSchema })
 
-/** An empty name is refused: it would mean all tools without a cluster. */
+/** An empty name is rejected: it would mean all tools without a cluster. */
 export const clusterName = Type.String({ minLength: 1 })
 
 export const clusterDeletedSchema = Type.Object({

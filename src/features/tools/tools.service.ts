@@ -43,13 +43,13 @@ function toListed({
   return { ...defaults, ...own, isEnabled, requiresApproval }
 }
 
-/** Built-in tools have no cluster. */
+/** True for a tool that matches the query. Built-in tools have no cluster. */
 function fits({ name, description }: ListedTool, { search = '', type, cluster }: ToolListQuery): boolean {
   const words = `${name} ${description}`.toLowerCase()
   return type === undefined && cluster === undefined && words.includes(search.toLowerCase())
 }
 
-/** The tools that people give an agent. */
+/** Manages the tools that people add to an agent. */
 export function createToolsService({
   agentSecrets,
   offered,
@@ -67,7 +67,7 @@ export function createToolsService({
     return tool
   }
 
-  /** @param before what was stored, whose code is not checked again. */
+  /** @param before the stored tool, whose code is not checked again. */
   async function check(agent: AgentHandle, { type, configuration }: AgentTool, before?: AgentTool) {
     requireConfiguration(type, configuration)
     if (type === 'javascript') await requireSyntax(sandbox, agent.agentId, configuration, before)
@@ -110,7 +110,7 @@ export function createToolsService({
       return store.put(agent, tool)
     },
 
-    /** Concurrent changes are possible: the update is then applied to their result. */
+    /** Updates the tool. After a concurrent change, the update is applied to its result. */
     async update(agent: AgentHandle, toolId: string, changes: ToolChanges): Promise<AgentTool> {
       for (let attempt = 1; ; attempt += 1) {
         try {

@@ -12,7 +12,7 @@ import { placeholdersIn } from './manual-template.ts'
 import { namesInPath } from './path-template.ts'
 
 /**
- * The request for a tool's call; nothing is sent. Arguments are placed according to the configuration, each encoded for
+ * Builds the request for a tool's call; sends nothing. Arguments are placed according to the configuration, each encoded for
  * its place, so that none can change where the request goes. Throws VALIDATION_ERROR, whose details name the argument.
  */
 export function buildHttpRequest(
@@ -25,7 +25,7 @@ export function buildHttpRequest(
     : manualRequest(configuration, values)
 }
 
-/** The arguments of a configuration without `parameters`: its placeholders, or its path and query parameters. */
+/** Returns the arguments of a configuration without `parameters`: its placeholders, or its path and query parameters. */
 export function placeholdersOf(configuration: HttpConfiguration): ArgumentSchema {
   const names = isImported(configuration)
     ? new Map(

@@ -9,7 +9,7 @@ type Credential = Credentials[string]
 /** The parts that credentials add to a request. */
 export interface AppliedCredentials {
   headers: Pair[]
-  /** Percent-encoded. */
+  /** Percent-encoded pairs. */
   query: Pair[]
   cookies: Pair[]
   secretHeaders: string[]
@@ -17,7 +17,7 @@ export interface AppliedCredentials {
   missing: string[]
 }
 
-/** Uses the first alternative whose credentials are all set, else one that needs none; otherwise says what is missing. */
+/** Uses the first alternative whose credentials are all set, else one that needs none; otherwise returns the missing ones. */
 export function applyCredentials(
   alternatives: readonly (readonly SecurityScheme[])[],
   credentials: Credentials,

@@ -20,7 +20,7 @@ export function egressOf({ type, name, configuration }: StoredTool): Pick<Tool, 
   return { egress: () => ({ to: `the program ${name}`, carries: 'arguments' }) }
 }
 
-/** Undefined for arguments that are refused. */
+/** Returns undefined for rejected arguments. */
 function requestOf(configuration: HttpConfiguration, input: Record<string, unknown>) {
   try {
     const { url } = buildHttpRequest(configuration, input)
@@ -32,7 +32,7 @@ function requestOf(configuration: HttpConfiguration, input: Record<string, unkno
   }
 }
 
-/** A document declares where it takes parameters. A path that begins with a placeholder leaves the whole address to the model. */
+/** Returns the parts that a model can choose. A path that begins with a placeholder leaves the whole address to the model. */
 function piecesOf(configuration: HttpConfiguration, input: Record<string, unknown>, url: string): string[] {
   const path = isImported(configuration) ? '' : (splitAddress(configuration.url)?.path ?? '')
   if (namesIn(path.split('/')[1] ?? '').length > 0) return [url]

@@ -10,16 +10,16 @@ const limits = { timeoutMs: 30_000, maxBytes: 1024 * 1024 }
 const shownCharacters = 2000
 
 interface HttpCall {
-  /** Including its secrets. */
+  /** The configuration with its secrets. */
   configuration: HttpConfiguration
   credentials: Credentials
-  /** Values that must not appear in an answer, wherever the called service puts them. */
+  /** Values that must not appear in a result, wherever the called service puts them. */
   secrets: readonly string[]
 }
 
 /**
- * Sends the request of a tool of type `http`, and reads the answer for a model.
- * @throws AppError `VALIDATION_ERROR` for arguments that have no place, `TOOL_FAILED` for an answer that is a refusal,
+ * Sends the request of a tool of type `http`, and reads the response for a model.
+ * @throws AppError `VALIDATION_ERROR` for arguments that have no place, `TOOL_FAILED` for an error response,
  * and errors of the outbound guard.
  */
 export function createHttpCall(outbound: Outbound) {
@@ -43,7 +43,7 @@ export function createHttpCall(outbound: Outbound) {
   }
 }
 
-/** Headers that say what to do next. */
+/** Returns the headers that describe the next step. */
 function nextSteps(headers: Headers, hide: (text: string) => string): [string, string][] {
   return ['location', 'link', 'retry-after'].flatMap(name => {
     const value = headers.get(name)

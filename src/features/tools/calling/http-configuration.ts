@@ -17,7 +17,7 @@ const places = ['path', 'query', 'header', 'cookie'] as const
 
 const strict = { additionalProperties: false }
 
-/** Of parameters, fields and the like: each costs time with every call, and no import brings so many. */
+/** Max parameters, fields and the like: each costs time in every call, and no import has that many. */
 const maxEntries = { maxItems: 1000 }
 const maxSchemes = { maxItems: 100 }
 
@@ -29,7 +29,7 @@ const placedArgumentSchema = Type.Object(
     in: Type.Enum([...places]),
     style: Type.Enum([...styles]),
     explode: Type.Boolean(),
-    /** Reserved characters are put into a query as they are, except those that would end the value. */
+    /** Reserved characters remain as they are in a query, except those that would end the value. */
     allowReserved: Type.Optional(Type.Boolean()),
     /** The value is written as JSON, in every style. */
     json: Type.Optional(Type.Boolean()),
@@ -98,7 +98,7 @@ export const importedConfigurationSchema = Type.Object({
   pathParams: Type.Array(Type.String(), maxEntries),
   queryParams: Type.Array(Type.String(), maxEntries),
   parameters: Type.Optional(argumentSchema),
-  /** Without it, only `pathParams` and `queryParams` say where arguments go. */
+  /** Defaults to the places in `pathParams` and `queryParams`. */
   placement: Type.Optional(Type.Array(placedArgumentSchema, maxEntries)),
   requestBody: Type.Optional(requestBodySchema),
   /** Alternatives, each a list of schemes that are needed together; an empty one means that no credential is needed. */
@@ -121,7 +121,7 @@ export type HttpConfiguration = ImportedConfiguration | ManualConfiguration
 
 export type Arguments = Record<string, unknown>
 
-/** By the name of the scheme: a token or key, or a user's name and password. */
+/** A token or key, or a user's name and password, by the name of the scheme. */
 export type Credentials = Record<string, string | { username: string; password: string }>
 
 /** A request that is ready to be sent through the outbound guard. */

@@ -19,7 +19,7 @@ import type { Pair } from './serialize-argument.ts'
 import { headerText, pathText, queryPairs } from './serialize-argument.ts'
 import { ownValue, textOf } from './values.ts'
 
-/** The request of an imported tool. Throws VALIDATION_ERROR, with the argument's name, for what cannot be sent. */
+/** Builds the request of an imported tool. Throws VALIDATION_ERROR, with the argument's name, for values that can't be sent. */
 export function importedRequest(
   configuration: ImportedConfiguration,
   values: Arguments,
@@ -48,7 +48,7 @@ export function importedRequest(
   }
 }
 
-/** For a configuration that only names its parameters: the standard's default styles. */
+/** Returns the standard's default styles, for a configuration that only names its parameters. */
 function customaryPlacement({ pathTemplate, queryParams }: ImportedConfiguration): PlacedArgument[] {
   return [
     ...namesInPath(pathTemplate).map(name =>
@@ -92,7 +92,7 @@ function addressOf(
   return url
 }
 
-/** With any arguments, the request goes to the service and the exact path of the document. */
+/** Requires the origin and the exact path of the document, with any arguments. */
 function requireUnchanged(url: string, base: { origin: string; path: string }, path: string): void {
   const parsed = URL.parse(url)
   const isSame = parsed?.origin === base.origin && parsed.pathname === path && parsed.hash === ''
@@ -106,7 +106,7 @@ function baseOf(baseUrl: string): { origin: string; path: string } {
   return { origin: target.url.origin, path: target.url.pathname.replace(/\/+$/, '') }
 }
 
-/** The path, and the query that some documents append to it; a fragment is never sent. */
+/** Returns the path, and the query that some documents append to it; a fragment is never sent. */
 function splitTemplate(template: string): string[] {
   const [sent = ''] = template.split('#', 1)
   const mark = sent.indexOf('?')

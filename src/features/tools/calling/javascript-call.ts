@@ -4,8 +4,8 @@ import type { Sandbox } from '#sandbox/javascript/sandbox.ts'
 import type { JavascriptConfiguration } from '../configuration.ts'
 
 /**
- * Runs the code of a tool of type `javascript`; its console output, if any, is returned with the value.
- * @throws AppError `TOOL_FAILED` with what went wrong and the output until then.
+ * Runs the code of a tool of type `javascript`; returns its console output, if any, with the value.
+ * @throws AppError `TOOL_FAILED` with the error and the output until then.
  */
 export function createJavascriptCall(sandbox: Sandbox) {
   return async (

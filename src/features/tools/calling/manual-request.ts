@@ -17,7 +17,7 @@ import { isRecord, textOf } from './values.ts'
 /** Methods whose other arguments go into the query. */
 const queryMethods = new Set(['GET', 'DELETE', 'HEAD'])
 
-/** The request of a manual tool. Throws VALIDATION_ERROR, with the argument's name, for what cannot be sent. */
+/** Builds the request of a manual tool. Throws VALIDATION_ERROR, with the argument's name, for values that can't be sent. */
 export function manualRequest(configuration: ManualConfiguration, values: Arguments): HttpRequest {
   const { method } = configuration
   const template = splitAddress(configuration.url)
@@ -99,7 +99,7 @@ function encodeQueryText(text: string): string {
     .join('')
 }
 
-/** Encodes the text around placeholders and leaves these alone. */
+/** Encodes the text around placeholders and leaves the placeholders alone. */
 function encodeAround(text: string, encode: (text: string) => string): string {
   return text
     .split(/(\{[A-Za-z_][\w.-]*\})/)
@@ -141,7 +141,7 @@ function withoutNull(fields: Arguments): Arguments {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => (value ?? null) !== null))
 }
 
-/** JSON, or lines of JSON as in `application/x-ndjson`; what is neither stays as it is written. */
+/** Fills JSON, or lines of JSON as in `application/x-ndjson`; other text keeps its form. */
 function fillJsonText(text: string, lookUp: LookUp): string {
   const template = parseJsonTemplate(text)
   if (template !== undefined) return JSON.stringify(fillJson(template.value, lookUp) ?? null)

@@ -10,7 +10,7 @@ export type BodyTemplate =
   | { kind: 'form'; text: string }
   | { kind: 'text'; text: string }
 
-/** Undefined unless the text is a JSON object whose values are strings. */
+/** Returns undefined unless the text is a JSON object whose values are strings. */
 export function parseHeaders(text: string | undefined): Pair[] | undefined {
   if (text === undefined || text.trim() === '') return []
   let headers: unknown
@@ -41,7 +41,7 @@ export function bodyTemplateOf({ body }: ManualConfiguration, headers: readonly 
   return template === undefined ? { kind: 'text', text: body } : { kind: 'json', value: template.value }
 }
 
-/** Every placeholder, with whether all its places accept a value of any type, in order of first occurrence. */
+/** Returns every placeholder, and whether all its places accept a value of any type, in order of first occurrence. */
 export function placeholdersIn(configuration: ManualConfiguration): Map<string, boolean> {
   const headers = parseHeaders(configuration.headers) ?? []
   const body = bodyTemplateOf(configuration, headers)

@@ -7,12 +7,12 @@ import { isRecord } from './values.ts'
 
 const draft = 'http://json-schema.org/draft-07/schema'
 
-/** Keywords that hold values: what looks like a reference in them is none. */
+/** Keywords that hold values: a value that looks like a reference is none. */
 const holdingValues = ['const', 'enum', 'default', 'examples']
 
 /**
- * Whether this is a JSON Schema, with references that lead to something in it. It is only read: to compile a long one takes
- * seconds, and minutes where many references lead to much. The meaning of its patterns is left to their users.
+ * Returns true for a JSON Schema whose references all lead to something in it. The schema is only read: compiling takes
+ * seconds for a long one, and minutes for one with many references to much. Its users check the meaning of its patterns.
  */
 export function isUsableSchema(schema: unknown): boolean {
   isSchema ??= compileMetaSchema()
@@ -21,7 +21,7 @@ export function isUsableSchema(schema: unknown): boolean {
 
 let isSchema: ValidateFunction | undefined
 
-/** Lists may hold something twice, since each entry would be compared with each. */
+/** Lists can hold duplicates, because a check would compare each entry with each. */
 function compileMetaSchema(): ValidateFunction {
   const ajv = new Ajv({ ...ofOwnSchemas, validateFormats: false })
   const { $id: _, ...metaSchema } = JSON.parse(

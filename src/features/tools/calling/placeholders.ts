@@ -1,4 +1,4 @@
-/** Placeholders `{name}` of manual tools. They are only looked for in what a person wrote, never in what replaces them. */
+/** Placeholders `{name}` of manual tools. They are only searched in text that a person wrote, never in their values. */
 
 import { invalid } from '#platform/errors.ts'
 import { parseJson } from '#platform/exact-json.ts'
@@ -7,16 +7,16 @@ import { isRecord, ownValue, textOf } from './values.ts'
 const name = '[A-Za-z_][\\w.\\-]{0,63}'
 const placeholder = new RegExp(`\\{(${name})\\}`, 'g')
 const wholePlaceholder = new RegExp(`^\\{(${name})\\}$`)
-/** One that does not end reaches to the end of the text: otherwise each quote in it would be tried as a beginning. */
+/** A string without an end reaches to the end of the text: otherwise each quote in it would be tried as a beginning. */
 const stringOrPlaceholder = new RegExp(`"(?:[^"\\\\]|\\\\.?)*"?|\\{(${name})\\}`, 'gs')
 
 /** The value of a placeholder; undefined if the caller gave none. */
 export type LookUp = (name: string) => unknown
 
-/** Characters that arguments may come to in one request, counted each time that one is looked up. */
+/** Max characters of the arguments in one request, counted at each use. */
 const maxLookUps = 4_000_000
 
-/** Looks up arguments for one request. Throws VALIDATION_ERROR once they would fill the memory: one may stand in many places. */
+/** Looks up arguments for one request. Throws VALIDATION_ERROR before they fill the memory: one argument can have many places. */
 export function lookUpIn(values: Record<string, unknown>): LookUp {
   const lengths = new Map<string, number>()
   let lookedUp = 0
@@ -38,17 +38,17 @@ export function namesIn(text: string): string[] {
   return [...text.matchAll(placeholder)].map(([, found = '']) => found)
 }
 
-/** The name of the placeholder that a text is, and nothing else. */
+/** Returns the placeholder's name for a text that is one placeholder and nothing else. */
 export function wholeName(text: string): string | undefined {
   return wholePlaceholder.exec(text)?.[1]
 }
 
-/** Whether there are braces that do not enclose a name. */
+/** True if there are braces that do not enclose a name. */
 export function hasStrayBrace(text: string): boolean {
   return /[{}]/.test(text.replace(placeholder, ''))
 }
 
-/** Replaces each placeholder once; `write` turns the value into text that fits its place. */
+/** Replaces each placeholder once; `write` formats the value for its place. */
 export function fillText(
   text: string,
   lookUp: LookUp,

@@ -16,7 +16,7 @@ import { isRecord, textOf } from './values.ts'
 const maxParametersLength = 32_000
 const maxBodyLength = 64_000
 
-/** Why a configuration of type `http`, from any origin, cannot be called; undefined if it can. */
+/** Returns why a configuration of type `http`, from any origin, can't be called; undefined if it can. */
 export function validateHttpConfiguration(configuration: unknown): SchemaProblem | undefined {
   if (!isRecord(configuration)) return problem('', 'must be an object')
   const hasImportedForm = 'pathTemplate' in configuration || 'baseUrl' in configuration

@@ -1,11 +1,11 @@
-/** Accesses values from JSON without what objects inherit. */
+/** Reads values from JSON, without properties that objects inherit. */
 export type JsonRecord = Record<string, unknown>
 
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The object's own value of this name; inherited ones, such as `constructor`, do not count. */
+/** Returns the object's own value of this name; inherited ones, such as `constructor`, do not count. */
 export function ownValue(record: unknown, name: string): unknown {
   return isRecord(record) && Object.hasOwn(record, name) ? record[name] : undefined
 }

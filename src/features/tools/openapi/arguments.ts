@@ -1,4 +1,4 @@
-/** Names parameters and body as a model passes them, and describes them in one JSON Schema. */
+/** Names parameters and body for the model, and describes them in one JSON Schema. */
 import type { ArgumentSchema, PlacedArgument, RequestBody } from '../calling/http-configuration.ts'
 import { cleanText } from './clean-text.ts'
 import type { Conversion } from './convert-schema.ts'
@@ -15,7 +15,7 @@ export interface NamedParts {
   body: (Body & { argument: string }) | undefined
 }
 
-/** From full detail to almost none. */
+/** Details from full to almost none. */
 const details: readonly Detail[] = [
   { depth: 10, descriptionCharacters: 1200, enumValues: 250 },
   { depth: 8, descriptionCharacters: 500, enumValues: 150 },
@@ -27,7 +27,7 @@ const details: readonly Detail[] = [
   { depth: 1, descriptionCharacters: 0, enumValues: 10 },
 ]
 const maxArgumentLength = 64
-/** In order of precedence for the names in the document. */
+/** Places in order of precedence for the names in the document. */
 const places: readonly PlacedArgument['in'][] = ['path', 'query', 'header', 'cookie']
 
 /**
@@ -69,7 +69,7 @@ export interface Effort {
   characters: number
 }
 
-/** With as much detail as fits; omissions are reported. */
+/** Describes arguments with as much detail as fits; omissions are reported. */
 export function describeArguments(
   references: References,
   parts: NamedParts,
@@ -96,8 +96,8 @@ export function describeArguments(
 }
 
 /**
- * Most fit as they are; for the others, each level of detail is smaller than the one before, so that bisection finds
- * the first that fits.
+ * Returns the first result that fits. Most fit in full detail; for the others, each level of detail is smaller than the one
+ * before, so bisection finds it.
  */
 function bestFitting<Result>(
   candidates: readonly Detail[],
@@ -150,7 +150,7 @@ function partSchema(conversion: Conversion, part: Part): JsonSchema {
   const longest = conversion.detail.descriptionCharacters
   const own =
     typeof part.description === 'string' && longest > 0 ? cleanText(part.description, longest) : undefined
-  // Before the schema's notes, which repeat nothing that the parameter says.
+  // The parameter's notes precede the schema's, which repeat none of them.
   const inner =
     own === undefined || schema.description === own ? schema.description : joined(own, schema.description)
   const isRenamed = 'name' in part && part.name !== part.argument

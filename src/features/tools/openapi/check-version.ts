@@ -8,7 +8,7 @@ export type CheckedDocument =
 
 const maxShown = 40
 
-/** Refuses anything but an OpenAPI 3 document, and says what it is instead. */
+/** Rejects anything but an OpenAPI 3 document, and names the kind of document. */
 export function checkVersion(document: unknown): CheckedDocument {
   if (!isRecord(document)) {
     return refusal('An OpenAPI document is an object with the members openapi, info and paths; this is none.')

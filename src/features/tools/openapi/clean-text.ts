@@ -3,7 +3,7 @@
 /** Text of one or more lines without control characters, lone surrogates and surrounding white space, cut to a length. */
 export function cleanText(text: string, longest: number): string {
   const kept = text
-    // Cut roughly first: what follows takes time for each character.
+    // Cut roughly first: the next steps take time for each character.
     .slice(0, longest * 2)
     .toWellFormed()
     .replace(/\r\n?/g, '\n')
@@ -17,12 +17,12 @@ export function cleanText(text: string, longest: number): string {
         .replace(/\uFFFD$/, '')}…`
 }
 
-/** For names and other single-line text. */
+/** Cleans names and other single-line text. */
 export function cleanLine(text: string, longest: number): string {
   return cleanText(text.slice(0, longest * 2).replace(/\s+/g, ' '), longest)
 }
 
-/** Whether a name can be sent and stored as it is. */
+/** True if a name can be sent and stored as it is. */
 export function isCleanName(name: string): boolean {
   return name !== '' && name.isWellFormed() && !/\p{Cc}/u.test(name)
 }

@@ -6,7 +6,7 @@ import { isEmptySchema } from './json-schema.ts'
 const annotations = new Set(['description', 'default'])
 const objectKeywords = new Set(['type', 'properties', 'required', 'description', 'additionalProperties'])
 
-/** `allOf`: objects are merged into one; a single part absorbs the keywords beside it. */
+/** Converts `allOf`: objects are merged into one; a single part absorbs the keywords beside it. */
 export function allOf(own: JsonSchema, members: readonly JsonSchema[]): JsonSchema {
   const parts = members.map(openEnded).filter(part => !isEmptySchema(part))
   const [only, ...further] = parts

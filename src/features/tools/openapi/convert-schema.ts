@@ -1,6 +1,6 @@
 /**
- * Converts a schema of the document to a self-contained one: references are replaced by their targets. What cannot be
- * converted is left out, so that the result never rejects what the document allows.
+ * Converts a schema of the document to a self-contained one: references are replaced by their targets. Parts that can't be
+ * converted are left out, so that the result never rejects values that the document allows.
  */
 import { isRecord, ownValue } from '../calling/values.ts'
 import { isCleanName } from './clean-text.ts'
@@ -16,11 +16,11 @@ export interface Conversion {
   detail: Detail
   /** The approximate number of characters left for the result; once it is negative, nothing more is converted. */
   characters: number
-  /** Whether something was left out because it is nested too deeply. */
+  /** True if something was left out because it is nested too deeply. */
   isCut: boolean
-  /** Clauses about what could not be read. */
+  /** Clauses about the parts that could not be read. */
   problems: Set<string>
-  /** The first of them about another document, without which the arguments are unknown. */
+  /** The first of the problems in another document, without which the arguments are unknown. */
   outside?: string
 }
 
@@ -107,7 +107,7 @@ function objectKeywords(conversion: Conversion, source: object, place: Place): J
   return schema
 }
 
-/** Properties that only the service sets, that must never be present, or whose name cannot be kept. */
+/** True for properties that only the service sets, that must never be present, or whose name can't be kept. */
 function isHidden({ references }: Conversion, name: string, value: unknown): boolean {
   if (name === '__proto__' || !isCleanName(name) || value === false) return true
   const found = references.resolve(value)
@@ -125,7 +125,7 @@ function itemsOf(conversion: Conversion, source: object, place: Place): JsonSche
   return isRecord(items) ? { items: convert(conversion, items, place) } : {}
 }
 
-/** "Exactly one" becomes "at least one", since shortened or relaxed alternatives may overlap. */
+/** Converts "exactly one" to "at least one", because shortened or relaxed alternatives can overlap. */
 function alternativesOf(conversion: Conversion, source: object, place: Place): JsonSchema {
   const [any, one] = ['anyOf', 'oneOf'].map(name => listOf(ownValue(source, name)))
   const alternatives = (any?.length ? any : (one ?? [])).filter(alternative => alternative !== false)

@@ -11,7 +11,7 @@ export interface ImportedOperation {
 }
 
 export interface SkippedOperation {
-  /** Such as `GET /pets/{id}`, or a path whose operations are unknown. */
+  /** The operation, such as `GET /pets/{id}`, or a path whose operations are unknown. */
   operation: string
   reason: string
 }

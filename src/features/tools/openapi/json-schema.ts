@@ -28,7 +28,7 @@ export interface JsonSchema {
   maxProperties?: number
 }
 
-/** How much of a schema is kept; fitting tries smaller and smaller values. */
+/** The parts of a schema to keep; fitting tries smaller and smaller values. */
 export interface Detail {
   depth: number
   descriptionCharacters: number

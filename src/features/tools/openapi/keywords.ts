@@ -25,7 +25,7 @@ export function simpleKeywords(source: unknown, detail: Detail): JsonSchema {
   }
 }
 
-/** Undeclared types are inferred from keywords that apply only to them. */
+/** Returns the type. An undeclared type is inferred from keywords that apply only to it. */
 export function typeOf(source: unknown): JsonSchema {
   const declared = ownValue(source, 'type')
   const named = [...new Set(Array.isArray(declared) ? declared : [declared])].filter(isType)
@@ -48,7 +48,7 @@ function descriptionOf(source: unknown, detail: Detail): JsonSchema {
   return described(description, ...notesOf(source))
 }
 
-/** Keywords that are described in words, because validators and model services disagree on them or they are unsafe to run. */
+/** Returns keywords in words, because validators and model services disagree on them or they are unsafe to run. */
 function notesOf(source: unknown): (string | undefined)[] {
   const format = textOr(ownValue(source, 'format')) ?? textOr(ownValue(source, 'contentEncoding'))
   const isUseful = format !== undefined && !widths.has(format) && isCleanName(format)
@@ -67,7 +67,7 @@ function allowedValues(source: unknown, { enumValues }: Detail): JsonSchema {
   const allowed = ownValue(source, 'enum')
   if (Array.isArray(allowed) && allowed.length > 0 && allowed.length <= enumValues) {
     const values = allowed.filter(isSimple)
-    // With some of them left out, the list would forbid values that the service accepts.
+    // An incomplete list would forbid values that the service accepts.
     if (values.length === allowed.length) schema.enum = [...new Set(values)]
   }
   if (isRecord(source) && Object.hasOwn(source, 'const') && isSimple(source.const))
@@ -101,7 +101,7 @@ function numberLimits(source: unknown): JsonSchema {
   return schema
 }
 
-/** Limits that a double would change are left out. */
+/** Leaves out limits that a double would change. */
 function finite(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }

@@ -4,22 +4,22 @@
  */
 export const limits = {
   operations: 2000,
-  /** Of one tool's arguments, as characters of JSON. */
+  /** One tool's arguments, as characters of JSON. */
   argumentCharacters: 32_000,
-  /** Of all tools together, as characters of JSON. */
+  /** All tools together, as characters of JSON. */
   totalCharacters: 16_000_000,
   /** Schemas visited while describing the arguments of all tools, before detail is reduced. */
   describedCharacters: 20_000_000,
   parametersPerOperation: 200,
-  /** Aliases that a YAML document may expand to, as the library counts them. */
+  /** Aliases in a YAML document after expansion, as the library counts them. */
   aliases: 1000,
-  /** References to references. */
+  /** Length of a chain of references. */
   referenceHops: 20,
   /** Documents that a document refers to, and their bytes together. */
   otherDocuments: 200,
   otherBytes: 10 * 1024 * 1024,
   othersAtOnce: 8,
-  /** Milliseconds until one of them must have been fetched, and until no more of them are. */
+  /** Milliseconds for one of these fetches, and for all of them. */
   otherMs: 10_000,
   gatherMs: 60_000,
   skipped: 500,

@@ -4,7 +4,7 @@ import { limits } from './limits.ts'
 const maxSlugLength = 64
 
 /**
- * The path in letters, digits and underscores: other characters in between become one `_`, and none is left at the
+ * Returns the path in letters, digits and underscores: other characters in between become one `_`, and none is left at the
  * ends, so that `/v1/logs/{logId}.json` is `v1_logs_logId_json`. The path `/` is `root`.
  */
 export function slugOf(path: string): string {
@@ -16,7 +16,7 @@ export function slugOf(path: string): string {
 }
 
 export interface Names {
-  /** The name of the tool; no two calls return the same one. */
+  /** Returns the name of the tool; no two calls return the same one. */
   take(operationId: unknown, method: string, path: string): { name: string; warnings: string[] }
 }
 
@@ -24,7 +24,7 @@ export function createNames(): Names {
   const taken = new Set<string>()
   const next = new Map<string, number>()
 
-  /** Remembers the last number, so that many equal names do not take longer and longer. */
+  /** Returns an unused name. Storing the last number keeps many equal names fast. */
   function free(name: string): string {
     if (!taken.has(name)) return name
     for (let number = next.get(name) ?? 2; ; number += 1) {

@@ -9,13 +9,13 @@ import type { OpenApiAnswer } from './openapi.worker.ts'
 import type { OpenApiInput } from './read-openapi.ts'
 
 const worker = new URL('./openapi.worker.ts', import.meta.url)
-/** About a millisecond of parsing. */
+/** Characters that take about a millisecond to parse. */
 const charactersAtOnce = 200_000
 
 /** Parses a document without blocking the event loop. */
 export type OpenApiReader = (input: OpenApiInput, signal?: AbortSignal) => Promise<ImportedDocument>
 
-/** Parses untrusted documents in threads that can be killed. Throws VALIDATION_ERROR for one that cannot be read. */
+/** Parses untrusted documents in threads that can be killed. Throws VALIDATION_ERROR for one that can't be read. */
 export function createOpenApiReader(workers: WorkerPool, timeoutMs: number = limits.readMs): OpenApiReader {
   return async (input, signal) => {
     const field = 'text' in input ? 'url' : 'spec'
@@ -32,7 +32,7 @@ export function createOpenApiReader(workers: WorkerPool, timeoutMs: number = lim
   }
 }
 
-/** The error if a thread had to be killed: the document is to blame, not the service. */
+/** Returns the error for a killed thread: the document is to blame, not the service. */
 export function refuseIfTooMuch(field: string) {
   return (error: unknown): never => {
     if (!(error instanceof WorkerTimeout || error instanceof WorkerCrashed)) throw error

@@ -6,7 +6,7 @@ import type { OpenApiInput } from './read-openapi.ts'
 /** Operations are passed as JSON texts, which cost the receiving thread almost nothing until each is parsed. */
 export type OpenApiAnswer =
   | { kind: 'read'; operations: string[]; rest: Omit<ImportedDocument, 'operations'> }
-  /** Errors are passed as data: between threads they would lose their code. */
+  /** Errors are passed as data, because they would lose their code between threads. */
   | { kind: 'refused'; field: string; issue: string }
 
 export async function toolsOfDocument(input: OpenApiInput): Promise<OpenApiAnswer> {

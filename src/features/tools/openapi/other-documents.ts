@@ -1,17 +1,17 @@
-/** The documents that a document refers to, as far as they were fetched. */
+/** The fetched documents that a document refers to. */
 import { isRecord, ownValue } from '../calling/values.ts'
 import { cleanLine } from './clean-text.ts'
 import { limits } from './limits.ts'
 import { parseText } from './parse-text.ts'
 
-/** By address without fragment: the text of a document, or a clause that says why there is none. */
+/** The text of a document, or a clause that explains why there is none, by address without fragment. */
 export type OtherDocuments = ReadonlyMap<string, { text: string } | { problem: string }>
 
 type Source = { value: unknown } | { problem: string }
 
 const maxProblemLength = 300
 
-/** Parses each document when it is first referred to, and records which of the same origin are missing. */
+/** Parses each document at its first use, and records which of the same origin are missing. */
 export function createLibrary(others: OtherDocuments, documentUrl: string | undefined) {
   const opened = new Map<string, Source>()
   const missing = new Set<string>()
@@ -44,7 +44,7 @@ function parse(text: string, url: string): Source {
   return { value: parsed.value }
 }
 
-/** Rewrites every reference, so that it leads to the same place from whichever document it is followed. */
+/** Rewrites every reference to an absolute one, which has the same target from any document. */
 function makeAbsolute(document: unknown, url: string): void {
   const seen = new Set<unknown>()
   const open = [document]

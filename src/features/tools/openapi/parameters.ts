@@ -16,7 +16,7 @@ export interface Parameter extends Omit<PlacedArgument, 'argument'> {
 export interface ReadParameters {
   parameters: Parameter[]
   warnings: string[]
-  /** Why the operation cannot be called at all. */
+  /** The reason why the operation can't be called at all. */
   fault?: string
 }
 
@@ -33,7 +33,7 @@ const styles: Record<Place, readonly PlacedArgument['style'][]> = {
 const describedElsewhere = new Set(['accept', 'content-type', 'authorization'])
 
 /**
- * The parameters of an operation and of its path; the operation's own take precedence. Those of the path template are
+ * Reads the parameters of an operation and of its path; the operation's own take precedence. Those of the path template are
  * always included.
  */
 export function readParameters(
@@ -44,7 +44,7 @@ export function readParameters(
   const found = new Map<string, Parameter>()
   const warnings: string[] = []
   const refused = (fault: string) => ({ parameters: [], warnings, fault })
-  // All at once, so that the documents that they lack are known together.
+  // All at once, so that all missing documents are known together.
   const sources = [...listOf(levels.path), ...listOf(levels.operation)].map(references.resolve)
   for (const resolved of sources) {
     if (!resolved.ok) return refused(`a parameter can't be read: ${resolved.problem}`)
@@ -82,13 +82,13 @@ function fromTemplate(name: string): Parameter {
   }
 }
 
-/** Why a parameter is left out, as a clause, and whether requests make no sense without it. */
+/** The reason why a parameter is left out, as a clause, and whether requests make no sense without it. */
 interface LeftOut {
   leftOut: string
   isNeeded: boolean
 }
 
-/** Undefined is one to be ignored by the standard. */
+/** Returns undefined for a parameter that the standard ignores. */
 function readParameter(source: unknown): Parameter | LeftOut | undefined {
   const name = ownValue(source, 'name')
   const place = ownValue(source, 'in')
@@ -100,7 +100,7 @@ function readParameter(source: unknown): Parameter | LeftOut | undefined {
     return { leftOut, isNeeded }
   }
   if (place === 'header' && describedElsewhere.has(name.toLowerCase())) return undefined
-  // The connection brings its own.
+  // The connection sets its own.
   const isOfConnection = isConnectionHeader(name)
   if (place === 'header' && (isOfConnection || !isHeaderName(name)))
     return {
@@ -127,7 +127,7 @@ function shapeOf(source: unknown, place: Place) {
   }
 }
 
-/** A parameter with a media type instead of a schema is encoded in that; only JSON and plain text are in use. */
+/** Reads a parameter with a media type instead of a schema; only JSON and plain text are in use. */
 function contentOf(source: unknown): Pick<Parameter, 'schema' | 'json'> {
   const [content] = entriesOf(ownValue(source, 'content'))
   if (content === undefined) return { schema: ownValue(source, 'schema') ?? { type: 'string' } }

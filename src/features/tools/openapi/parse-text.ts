@@ -27,11 +27,11 @@ function readJson(text: string): ParsedText {
   }
 }
 
-/** Without custom tags, and with limited aliases: a short text must not expand to a huge document. */
+/** Parses YAML without custom tags, and with limited aliases: a short text must not expand to a huge document. */
 function parseYaml(text: string): ParsedText {
   try {
     const lineCounter = new LineCounter()
-    // Formatting errors takes quadratic time if there are many.
+    // Formatting errors takes quadratic time in their number.
     const options = {
       schema: 'core',
       merge: true,
@@ -52,7 +52,7 @@ function parseYaml(text: string): ParsedText {
   }
 }
 
-/** Numbers that are written as in JSON keep their value; those in the place of texts, such as `default: 1.0`, their spelling. */
+/** Keeps the value of numbers written as in JSON, and the spelling of those in place of texts, such as `default: 1.0`. */
 function keepSpelling(document: Document, mayBeInexact: boolean): void {
   visit(document, {
     Scalar(_key, node, path) {
@@ -65,7 +65,7 @@ function keepSpelling(document: Document, mayBeInexact: boolean): void {
   })
 }
 
-/** The version of the document, a value of a schema of texts, or one of a variable of a server. */
+/** True for the document's version, a value in a schema of texts, or one of a server's variable. */
 function isPlaceOfText(path: readonly unknown[]): boolean {
   const keys = path
     .filter(isPair)
@@ -81,7 +81,7 @@ function notYaml(reason: string): ParsedText {
   return refusal(`The document is not valid YAML (${reason}); correct it and try again.`)
 }
 
-/** The first line of the parser's message. */
+/** Returns the first line of the parser's message. */
 function reasonOf(error: unknown): string {
   const [line = ''] = error instanceof Error ? error.message.split('\n') : []
   if (error instanceof RangeError || /call stack/.test(line)) return 'it is nested too deeply'

@@ -21,7 +21,7 @@ import { readOperation } from './read-operation.ts'
 import { createReferences } from './references.ts'
 import { createSecurity } from './security.ts'
 
-/** Either text as fetched, or a parsed document. */
+/** The text as fetched, or a parsed document. */
 export type OpenApiInput = ({ text: string } | { document: unknown }) & {
   /** The address of the document after redirects; relative servers are resolved against it. */
   documentUrl?: string
@@ -47,7 +47,7 @@ interface Collected {
   warnings: ImportWarning[]
   characters: number
   names: Names
-  /** Operations beyond the limits. */
+  /** Number of operations beyond the limits. */
   surplus: number
 }
 
@@ -100,7 +100,7 @@ function readPath(context: ReadContext, collected: Collected, path: string, item
   }
 }
 
-/** An operation may itself be a reference, as documents that are split into files have it. */
+/** An operation can itself be a reference, as in documents that are split into files. */
 function readMethod(
   context: ReadContext,
   collected: Collected,
@@ -146,7 +146,7 @@ function addOperation(context: ReadContext, collected: Collected, found: Found):
     collected.warnings.push({ operation: label, warning })
 }
 
-/** Long reports end with a note on what they leave out. */
+/** Returns the reports; a long one ends with a note on its omissions. */
 function reports({ skipped, warnings, surplus }: Collected): Pick<ImportedDocument, 'skipped' | 'warnings'> {
   const shownSkipped = skipped.slice(0, limits.skipped)
   const shownWarnings = warnings.slice(0, limits.warnings)

@@ -24,7 +24,7 @@ export interface ReadContext {
 }
 
 interface FoundOperation {
-  /** As in the document, in lower case. */
+  /** The method as in the document, in lower case. */
   method: string
   path: string
   operation: JsonRecord
@@ -98,7 +98,7 @@ function namesAt(place: Parameter['in'], parameters: readonly Parameter[]): stri
   return parameters.filter(one => one.in === place).map(({ name }) => name)
 }
 
-/** Arguments that credentials fill in are not required of the model: it may give a value if no credential is set. */
+/** Makes arguments optional that credentials fill in: the model can pass a value if no credential is set. */
 function withoutSecrets(
   parameters: readonly Parameter[],
   alternatives: readonly SecurityScheme[][],

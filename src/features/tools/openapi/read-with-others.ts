@@ -10,8 +10,8 @@ interface Dependencies {
 }
 
 /**
- * Reads a document with those of its origin that it refers to: what a reading finds missing is fetched before the next
- * one. Operations that need what can't be had are skipped.
+ * Reads a document and the documents of its origin that it refers to: documents missing in one reading are fetched before
+ * the next. Operations whose documents can't be fetched are skipped.
  */
 export async function readWithOthers(
   { read, outbound }: Dependencies,

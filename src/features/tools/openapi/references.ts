@@ -9,17 +9,17 @@ import { createLibrary } from './other-documents.ts'
 export type Resolved =
   /** `pointers` are the references that led to the value, outermost first. */
   | { ok: true; value: unknown; pointers: string[] }
-  /** `problem` is a clause such as "it refers to …"; `isOutside` if the value would stand in another document. */
+  /** `problem` is a clause such as "it refers to …"; `isOutside` if the value is in another document. */
   | { ok: false; problem: string; isOutside: boolean }
 
 export interface References {
   isBefore31: boolean
   /**
-   * Follows `$ref` until there is none, also into the other documents. Siblings of a `$ref` count as specified by the
+   * Follows `$ref` to a value without one, also into the other documents. Siblings of a `$ref` count as specified by the
    * document's version.
    */
   resolve(value: unknown): Resolved
-  /** Addresses of the same origin that were referred to, and are not among the other documents. */
+  /** Returns addresses of the same origin that were referred to, and are not among the other documents. */
   missing(): string[]
 }
 
@@ -44,7 +44,7 @@ export function createReferences(document: JsonRecord, options: ReferencesOption
     return known.get(key)
   }
 
-  /** Why a reference cannot be followed, as a clause; otherwise where it leads, and what is there. */
+  /** Returns the target of a reference and its value, or a clause that explains why it can't be followed. */
   function follow(reference: string, passed: readonly string[]): Step {
     const shown = JSON.stringify(cleanLine(reference, maxShown))
     const target = targetOf(reference, documentUrl)
@@ -84,7 +84,7 @@ function inside(problem: string): Step {
   return { problem, isOutside: false }
 }
 
-/** Before 3.1, siblings of a reference are ignored; descriptions are used all the same, since they can do no harm. */
+/** Returns the siblings of a reference. Before 3.1 they are ignored, except harmless descriptions. */
 function siblingsOf(record: JsonRecord, isBefore31: boolean): JsonRecord {
   const names = isBefore31 ? ['summary', 'description'] : Object.keys(record)
   const kept = names.filter(name => name !== '$ref' && Object.hasOwn(record, name))
@@ -96,22 +96,22 @@ function withSiblings(value: unknown, beside: readonly JsonRecord[]): unknown {
   return isRecord(value) && Object.keys(siblings).length > 0 ? { ...value, ...siblings } : value
 }
 
-/** Whether a reference leads to something within the document that holds it. */
+/** True if a reference leads to something within the document that holds it. */
 export function leadsWithin(document: unknown, reference: string): boolean {
   const target = targetOf(reference, undefined)
   return target !== undefined && valueAt(document, target.pointer) !== undefined
 }
 
-/** Where a reference leads. */
+/** The target of a reference. */
 interface Target {
-  /** Of another document; undefined for this one. */
+  /** The address of another document; undefined for this one. */
   url: URL | undefined
   pointer: string
-  /** Different for each place of each document. */
+  /** A key that differs for each place of each document. */
   key: string
 }
 
-/** Undefined for a reference into other documents if this one has no address. */
+/** Returns undefined for a reference into other documents if this one has no address. */
 function targetOf(reference: string, documentUrl: string | undefined): Target | undefined {
   if (reference.startsWith('#')) return { url: undefined, pointer: reference.slice(1), key: reference }
   const url = documentUrl === undefined ? null : URL.parse(reference, documentUrl)

@@ -26,7 +26,7 @@ const formStyles = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as 
 export function readRequestBody(references: References, source: unknown, method: Method): ReadBody {
   if (source === undefined || source === null) return { warnings: [] }
   const found = references.resolve(source)
-  // It is unknown whether it is required, and a call without it would not do what the document says.
+  // It is unknown whether the body is required, and a call without it would differ from the document.
   if (!found.ok) return { warnings: [], fault: `its request body can't be read: ${found.problem}` }
   if (method === 'GET' || method === 'HEAD' || method === 'TRACE') {
     return { warnings: [`The request body was left out: requests with ${method} have none.`] }
@@ -54,7 +54,7 @@ export function readRequestBody(references: References, source: unknown, method:
 
 const preference: readonly BodyKind[] = ['json', 'form', 'multipart', 'text']
 
-/** JSON first, with plain application/json before its variants; then forms, then anything that can be sent as text. */
+/** Prefers JSON, plain application/json before its variants; then forms, then anything that can be sent as text. */
 function chooseMediaType(content: unknown): { mediaType: string; content: unknown } | undefined {
   const rank = (mediaType: string) => {
     const exact = /^(?:application\/json|text\/plain)\b/i.test(mediaType) ? 0 : 1
@@ -71,7 +71,7 @@ function isMediaType(text: string): boolean {
   )
 }
 
-/** Anything but JSON and forms is given as text, with any schema. */
+/** Returns the schema: any body but JSON and forms is text. */
 function schemaFor(kind: BodyKind, { mediaType, content }: { mediaType: string; content: unknown }): unknown {
   if (kind === 'text') return { type: 'string', description: `The text of the body, as ${mediaType}.` }
   const schema = ownValue(content, 'schema')
@@ -79,7 +79,7 @@ function schemaFor(kind: BodyKind, { mediaType, content }: { mediaType: string; 
   return kind === 'json' ? {} : { type: 'object' }
 }
 
-/** Fields that are files, or that the document wants encoded in a non-default way. */
+/** Returns fields that are files, or that the document encodes in a non-default way. */
 function fieldsOf(references: References, schema: unknown, content: unknown): FormField[] {
   const encoding = ownValue(content, 'encoding')
   const files = new Set(fileNames(references, schema))
@@ -111,10 +111,10 @@ function fieldOf(name: string, encoding: unknown, isFile: boolean): FormField {
 }
 
 const combining = ['allOf', 'anyOf', 'oneOf']
-/** Combinations and lists within each other that are looked into. */
+/** Max depth of nested combinations and lists. */
 const maxDepth = 8
 
-/** The schema, and those that it is combined of. */
+/** Returns the schema and the schemas that it combines. */
 function partsOf(references: References, schema: unknown, depth = maxDepth): JsonRecord[] {
   const found = references.resolve(schema)
   if (depth < 0 || !found.ok || !isRecord(found.value)) return []
@@ -130,7 +130,7 @@ function fileNames(references: References, schema: unknown): string[] {
     .map(([name]) => name)
 }
 
-/** A file, or a list of files; a text that encodes one is none. */
+/** True for a file, or a list of files; a text that encodes one is none. */
 function isFile(references: References, property: unknown, depth = maxDepth): boolean {
   return partsOf(references, property, depth).some(part => {
     const { format, contentMediaType, contentEncoding, items, type } = part

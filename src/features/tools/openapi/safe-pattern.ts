@@ -1,6 +1,6 @@
 /**
- * A document's patterns are run on text written by models. Only those are kept that take at most linear time, as far as
- * can be seen: nothing that repeats without a limit may be nested or follow another such part.
+ * A document's patterns are run on text written by models. Only patterns that clearly take linear time at most are kept:
+ * nothing that repeats without a limit may be nested or follow another such part.
  */
 const maxPatternLength = 256
 const maxWays = 1000
@@ -24,7 +24,7 @@ export function isSafePattern(pattern: string): boolean {
 
 function compiles(pattern: string): boolean {
   try {
-    // As compiled by Ajv.
+    // Ajv compiles patterns the same way.
     new RegExp(pattern, 'u')
     return true
   } catch {
@@ -32,12 +32,12 @@ function compiles(pattern: string): boolean {
   }
 }
 
-/** Classes and escapes become a single letter, so that every remaining character has its special meaning. */
+/** Replaces classes and escapes by a letter, so that every remaining character has its special meaning. */
 function withoutLiterals(pattern: string): string {
   return pattern.replace(/\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|[^k\d])/g, 'a').replace(/\[[^\]]*\]/g, 'a')
 }
 
-/** Whether a group that can match in several ways is repeated. */
+/** True if a group that can match in several ways is repeated. */
 function repeatsGroup(plain: string): boolean {
   let rest = plain
   for (;;) {

@@ -7,7 +7,7 @@ import { entriesOf, listOf } from './convert-schema.ts'
 import { limits } from './limits.ts'
 import type { References } from './references.ts'
 
-/** A scheme, with what a person needs to know to set its credential. */
+/** A scheme, with the facts that a person needs to set its credential. */
 export interface DescribedScheme extends SecurityScheme {
   description?: string
   /** The declared kind, such as `oauth2`, whose token is sent as a bearer token. */
@@ -20,7 +20,7 @@ export interface ReadSecurity {
 }
 
 export interface Security {
-  /** The security of an operation. Records the schemes in use. */
+  /** Reads the security of an operation. Records the schemes in use. */
   requirementsOf(operation: unknown): ReadSecurity
   used(): DescribedScheme[]
 }
@@ -67,7 +67,7 @@ function essentials({ scheme, type, in: place, name }: DescribedScheme): Securit
   }
 }
 
-/** Undefined for kinds for which no token, key or password suffices, such as client certificates. */
+/** Returns undefined for kinds for which no token, key or password suffices, such as client certificates. */
 function readScheme(scheme: string, found: ReturnType<References['resolve']>): DescribedScheme | undefined {
   if (!found.ok || scheme.length > limits.nameCharacters || !isCleanName(scheme) || scheme === '__proto__') {
     return undefined

@@ -4,13 +4,13 @@ import { cleanLine } from './clean-text.ts'
 import { entriesOf } from './convert-schema.ts'
 import { limits } from './limits.ts'
 
-/** `problem` is a sentence: the address can't be called. */
+/** The base address, or `problem`: a sentence about why it can't be called. */
 export interface Server {
   baseUrl: string
   problem?: string
 }
 
-/** The first server of the innermost level with servers; otherwise the document's own origin. */
+/** Returns the first server of the innermost level with servers; otherwise the document's own origin. */
 export function serverOf(levels: readonly unknown[], documentUrl: string | undefined): Server {
   const named = levels
     .map(level => ownValue(level, 'servers'))
@@ -24,7 +24,7 @@ export function serverOf(levels: readonly unknown[], documentUrl: string | undef
   return absolute(withDefaults(address, ownValue(first, 'variables')), documentUrl)
 }
 
-/** Variables without a default stay as they are. */
+/** Fills in defaults. Variables without one remain. */
 function withDefaults(address: string, variables: unknown): string {
   const defaults = new Map<string, string>()
   for (const [name, variable] of entriesOf(variables)) {
@@ -53,7 +53,7 @@ function absolute(address: string, documentUrl: string | undefined): Server {
   return { baseUrl: target.url.origin + target.url.pathname.replace(/\/+$/, '') }
 }
 
-/** The reason within the sentence "The address is refused: …." */
+/** Returns the reason within the sentence "The address is refused: …." */
 function reasonOf(sentence: string): string {
   return sentence.replace(/^[^:]*: /, '').replace(/\.$/, '')
 }
