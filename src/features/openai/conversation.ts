@@ -5,18 +5,18 @@ import { invalid } from '#platform/errors.ts'
 import type { SentCall, SentMessage } from './openai.schema.ts'
 import { asFilePart, placeOf } from './sent-files.ts'
 
-/** By the id of the first call that was handed out behind each: the messages that end with the calls. */
+/** The messages that end with a group of calls, by the id of the first call that was handed out. */
 export type Trails = ReadonlyMap<string, readonly PromptMessage[]>
 
 /**
- * The messages of a request for a model, with their trails in place. A call without a result gets one that says so, since model
- * services refuse a prompt that lacks one. Throws VALIDATION_ERROR.
+ * Returns the messages of a request for a model, with their trails in place. A call without a result gets one that explains this:
+ * model services reject a prompt without it. Throws VALIDATION_ERROR.
  */
 export function readConversation(sent: readonly SentMessage[], trails: Trails) {
   const messages: PromptMessage[] = []
   const wishes: string[] = []
   let question = ''
-  /** Names of the calls that wait for their result, by id. */
+  /** Names of the calls without a result, by id. */
   const waiting = new Map<string, string>()
 
   function addResult(toolCallId: string, value: string, type: 'text' | 'error-text'): void {
@@ -70,7 +70,7 @@ function answer(text: string, calls: readonly SentCall[]): PromptMessage[] {
 
 type UserPart = Extract<PromptMessage, { role: 'user' }>['content'][number]
 
-/** The parts of a user's message, without blank ones; neighbouring texts are one. Throws VALIDATION_ERROR. */
+/** Returns the parts of a user's message, without blank ones; neighbouring texts are joined. Throws VALIDATION_ERROR. */
 function partsOf(content: unknown, field: string) {
   if (!Array.isArray(content)) return textParts(textOf(content, field))
   const parts: UserPart[] = []
@@ -95,7 +95,7 @@ function textParts(text: string): UserPart[] {
   return isBlank(text) ? [] : [{ type: 'text', text }]
 }
 
-/** The text of a message or a result. Throws VALIDATION_ERROR for other parts. */
+/** Returns the text of a message or a result. Throws VALIDATION_ERROR for other parts. */
 export function textOf(content: unknown, field: string): string {
   if (!Array.isArray(content)) {
     if (typeof (content ?? '') === 'string') return String(content ?? '')

@@ -17,17 +17,17 @@ export type Call = Extract<Outcome['end'], { kind: 'handed-out' }>['calls'][numb
 
 export interface Answer {
   text: string
-  /** On what was done unseen, for people. */
+  /** Notes for people on steps that the client does not see. */
   notes: string
   calls: Call[]
   finish: 'stop' | 'length' | 'content_filter' | 'tool_calls'
   usage: Outcome['usage']
 }
 
-/** What is added to an answer. */
+/** Adds a piece to an answer. */
 export type Report = (piece: { text: string } | { note: string }) => void
 
-/** Answers; throws what ended the turn. */
+/** Runs the turn and returns its answer; throws the error that ended the turn. */
 export type Run = (report: Report) => Promise<Answer>
 
 interface Question {
@@ -36,7 +36,7 @@ interface Question {
   /** Cut out of the body. */
   files: CutFiles
   actor: Actor
-  /** May chat and no more. */
+  /** True for a caller who may only chat. */
   isOutsider: boolean
 }
 
@@ -47,7 +47,7 @@ interface Dependencies extends Pick<ChatFeature, 'planner' | 'running'> {
 }
 
 export function createDoor({ planner, running, readFiles, clock, log }: Dependencies) {
-  /** Throws what the question is refused for. */
+  /** Throws the reason why the question is refused. */
   async function prepare(
     { agent, body, files, actor, isOutsider }: Question,
     client: AbortSignal,
@@ -93,7 +93,7 @@ export function createDoor({ planner, running, readFiles, clock, log }: Dependen
         } catch (error) {
           if (!signal.aborted)
             log.warn({ err: error, agentId: agent.agentId, model: plan.model }, 'a turn failed')
-          // Clients repeat what may succeed the second time, and tools would be called twice.
+          // Clients retry errors that might be temporary, which would call tools twice.
           throw turn.hasCalled() ? await afterTools(error) : error
         }
       })
@@ -104,7 +104,7 @@ export function createDoor({ planner, running, readFiles, clock, log }: Dependen
 
 export type Door = ReturnType<typeof createDoor>
 
-/** Collects the events of a turn. With a form, the text is held back until it has it. */
+/** Collects the events of a turn. With a form, the text is held back until it has the form. */
 function createTurn(report: Report, holdsText: boolean) {
   let [text, notes] = ['', '']
 
@@ -137,7 +137,7 @@ function createTurn(report: Report, holdsText: boolean) {
 
 type Emit = Parameters<Awaited<ReturnType<ChatFeature['planner']['plan']>>['run']>[1]
 
-/** Whether a client sends back all of it by itself. */
+/** True if a client sends back all of these messages by itself. */
 function isPlain([first, ...others]: readonly PromptMessage[]): boolean {
   if (others.length > 0 || first?.role !== 'assistant') return false
   return first.content.every(
@@ -146,19 +146,19 @@ function isPlain([first, ...others]: readonly PromptMessage[]): boolean {
 }
 
 /**
- * The mark of a request whose client left after a tool was called: by a time-out of its own or of a proxy, after which it repeats
- * the request by itself. None for streams, which clients don't repeat once they have begun.
+ * Returns the mark of a request whose client left after a tool was called: by a timeout of its own or of a proxy, after which
+ * it repeats the request. Streams have none, because clients don't repeat a stream that has begun.
  */
 function repeatOf({ stream, messages }: ChatBody, caller: string): string[] {
   if (stream) return []
   return [hash('sha256', JSON.stringify([caller, messages.length, messages.at(-1)]))]
 }
 
-/** For how long a request counts as repeated, in milliseconds. */
+/** Time for which a request counts as repeated, in milliseconds. */
 const repeatMs = 60_000
 const clientLeft = new AppError('CONFLICT', 'The same request was given up by its client a moment ago.')
 
-/** A budget that is spent refuses a repeated request before any tool is called, so its error keeps its code. */
+/** A spent budget refuses a repeated request before any tool is called, so its error keeps its code. */
 function failedAfterTools(cause: unknown): AppError {
   const message = cause instanceof AppError ? cause.message : 'The answer could not be finished.'
   const told = `${message} Tools had been called before: they may do the same again if the request is repeated.`

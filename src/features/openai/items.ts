@@ -4,7 +4,7 @@ import type { ChatBody, Item, ResponsesBody, SentMessage } from './openai.schema
 
 const stateless = 'nothing is stored here, so send the whole conversation as input'
 
-/** A request for a response as one for a chat completion. Throws VALIDATION_ERROR. */
+/** Converts a request for a response to one for a chat completion. Throws VALIDATION_ERROR. */
 export function asChat({
   input,
   instructions,
@@ -26,14 +26,14 @@ export function asChat({
     messages: [{ role: 'system', content: instructions ?? '' }, ...said],
     max_tokens: max_output_tokens ?? null,
     response_format: { type, json_schema: { schema } },
-    // Others, such as a web search, OpenAI itself would run; the agent has its own in their place.
+    // OpenAI would run other tools itself, such as a web search; the agent has its own instead.
     tools: (tools ?? []).flatMap(({ type, name, ...tool }) =>
       type === 'function' && name !== undefined ? [{ function: { name, ...tool } }] : [],
     ),
   }
 }
 
-/** A text of the assistant and the calls behind it are one message. */
+/** A text of the assistant and the calls after it are one message. */
 function readItems(items: readonly Item[]): SentMessage[] {
   const messages: SentMessage[] = []
   for (const [at, item] of items.entries()) {

@@ -6,7 +6,7 @@ import { AccessDenied, AppError } from '#platform/errors.ts'
 
 type Agent = Pick<Awaited<ReturnType<AgentsService['find']>>, 'id' | 'name' | 'created_at'>
 
-/** Agents as the models that a caller may chat with. */
+/** Lists agents as the models that a caller may chat with. */
 export function createModels({ agents, access }: { agents: AgentsService; access: AccessService }) {
   async function mayChat(request: FastifyRequest, id: string): Promise<boolean> {
     try {
@@ -18,7 +18,7 @@ export function createModels({ agents, access }: { agents: AgentsService; access
   }
 
   return {
-    /** At most the 1,000 oldest. */
+    /** Lists at most the 1,000 oldest. */
     async list(request: FastifyRequest) {
       const { rows } = await agents.list(reachOf(request.caller), { limit: 1000, status: ['active'] })
       const mine = await Promise.all(rows.map(({ id }) => mayChat(request, id)))

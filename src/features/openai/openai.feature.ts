@@ -17,7 +17,7 @@ type Peers = Pick<AccessFeature, 'access' | 'openAgent'> &
   Pick<KnowledgeFeature, 'attached'> &
   Pick<PaymentsFeature, 'soldTo'>
 
-/** Agents as models, for clients of OpenAI's API. */
+/** Offers agents as models to clients of OpenAI's API. */
 export function createOpenai(infrastructure: Infrastructure, peers: Peers): Feature {
   const { configuration, clock, ids } = infrastructure
   const models = createModels(peers)

@@ -30,7 +30,7 @@ interface Dependencies extends Pick<AccessFeature, 'openAgent'>, Pick<PaymentsFe
   large: LargeBodies
   door: Door
   callerSignal: SignalOf
-  /** In bytes. */
+  /** Max size in bytes. */
   maxBytes: number
   clock: Clock
   ids: Ids

@@ -4,7 +4,7 @@ import { orNull } from '#platform/own-schemas.ts'
 
 /*
  * Model: an agent, by its id or name among those that the caller may chat with. Server-side tools: the agent's, which callers don't see. Client-side tools: those of the
- * request, whose calls are handed out. Trail: what the model and server-side tools did before such calls.
+ * request, whose calls are handed out. Trail: the steps of the model and server-side tools before such calls.
  */
 
 /** Other fields of OpenAI's API are ignored. */
@@ -31,7 +31,7 @@ const messageSchema = Type.Object(
   { ...open, title: 'OpenAiMessage' },
 )
 export type SentMessage = Static<typeof messageSchema> & {
-  /** Where its content stands in the request, if not below its own index. */
+  /** The place of its content in the request, if not below its own index. */
   place?: string
 }
 export type SentCall = Static<typeof callSchema>

@@ -8,10 +8,10 @@ import type { ChatBody } from './openai.schema.ts'
 type Plan = Awaited<ReturnType<ChatFeature['planner']['plan']>>
 export type Sent = NonNullable<Parameters<Plan['run']>[0]['sent']>
 
-/** Characters of a question by which passages are looked for. */
+/** Max characters of a question in the search for passages. */
 const maxQuestion = 100_000
 
-/** A request as a turn takes it. Throws VALIDATION_ERROR. */
+/** Converts a request to the input of a turn. Throws VALIDATION_ERROR. */
 export function readQuestion(body: ChatBody, trails: Trails) {
   if ((body.n ?? 1) > 1) throw invalid('n', 'must be 1: an agent gives one answer')
   const { messages, wishes, question } = readConversation(body.messages, trails)
@@ -28,7 +28,7 @@ export function readQuestion(body: ChatBody, trails: Trails) {
   const sent: Sent = { messages, wishes, tools, call, ...(toolChoice && { toolChoice }) }
   return {
     sent,
-    // A caller who requires a tool means one of the request.
+    // A caller who requires a tool means one of the request's.
     options: {
       ...{ autoRag: autoRag && question !== '', enableTools: enableTools && toolChoice === undefined },
       response_format: body.response_format,
@@ -39,7 +39,7 @@ export function readQuestion(body: ChatBody, trails: Trails) {
   }
 }
 
-/** They are never run here. */
+/** Returns the caller's tools, which are never run here. */
 function callersTools({ tools }: ChatBody): Tool[] {
   return (tools ?? []).map(({ function: { name, description, parameters } }, at) => {
     if (!/^[\w-]{1,64}$/.test(name))

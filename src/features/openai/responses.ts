@@ -70,7 +70,7 @@ export const responses: Wire<ResponsesBody> = ({ id, created, body }) => {
     },
     fail(error) {
       const { message, code, param } = error
-      // Codex repeats failed requests up to five times, but not those that it takes for wrong.
+      // Codex retries failed requests up to five times, except for invalid ones.
       const told = code === 'turn_failed_after_tools' ? 'invalid_prompt' : code
       const failed = response('failed', { error: { code: told, message } })
       return about('failed', { response: failed }) + event('error', { code, message, param, error })

@@ -4,10 +4,10 @@ import type { AgentDatabase } from '#storage/tables.ts'
 import type { Trails } from './conversation.ts'
 
 const hourMs = 60 * 60_000
-/** Editors send long conversations; those of the last hour are at their end. */
+/** Max trails of long conversations, which editors send; trails of the last hour are at their end. */
 const maxCalls = 1000
 
-/** Also deletes trails that have expired. @param now in milliseconds, as `keptMs` */
+/** Stores a trail, and deletes expired ones. @param now in milliseconds, as `keptMs` */
 export async function keepTrail(
   db: AgentDatabase,
   { messages, ...of }: { call_id: string; caller: string; messages: readonly PromptMessage[] },
@@ -23,13 +23,13 @@ export async function keepTrail(
     .execute()
 }
 
-/** Whether it was there; of several callers one succeeds. */
+/** Returns true if the trail existed; of several callers one succeeds. */
 export async function forgetTrail(db: AgentDatabase, id: string): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('openai_trails').where('call_id', '=', id).executeTakeFirst()
   return numDeletedRows > 0
 }
 
-/** Those of the caller. @param now in milliseconds */
+/** Returns the trails of the caller. @param now in milliseconds */
 export async function findTrails(
   db: AgentDatabase,
   { ids, caller }: { ids: readonly string[]; caller: string },

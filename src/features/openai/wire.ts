@@ -1,7 +1,7 @@
 import type { OpenAiError } from '#platform/http/errors/error-format.ts'
 import type { Answer, Report } from './door.service.ts'
 
-/** What one of OpenAI's APIs answers. Parts of a stream are text as it is sent. */
+/** Formats the responses of one of OpenAI's APIs. Parts of a stream are text as it is sent. */
 export type Wire<Body> = (given: { id: string; created: number; body: Body }) => {
   whole(answer: Answer): object
   begin(): string
