@@ -5,7 +5,7 @@ import { hostOf, isExposed, isProxied, isReadOnTheWay, peopleSignIn, strangersMa
 import type { Finding } from './finding.ts'
 import { holding } from './finding.ts'
 
-/** The faults that the environment variables alone show. */
+/** Returns the faults that the environment variables alone show. */
 export function findInConfiguration(configuration: Configuration): Finding[] {
   return [
     ...findInAccess(configuration),
@@ -67,7 +67,7 @@ function findInAccess(configuration: Configuration): Finding[] {
   ])
 }
 
-/** Mail services at which everybody may have an address. */
+/** Mail services at which anyone can get an address. */
 const publicMail =
   /^@(?:gmail|googlemail|outlook|hotmail|live|yahoo|icloud|me|aol|gmx|web|mail|proton|protonmail|yandex|qq|163)\.[a-z]{2,3}(?:\.[a-z]{2})?$/
 
@@ -96,7 +96,7 @@ function findInSignIn({ oidc, signInAllow }: Configuration): Finding[] {
   ])
 }
 
-/** A server without a key is the operator's own, which charges nothing; dollars are reserved by prices alone. */
+/** A server without a key is the operator's own, which charges nothing; dollars are only reserved by prices. */
 function findInBudgets(configuration: Configuration): Finding[] {
   const { openai, anthropic, google, openaiCompatible } = configuration.models
   const isPaid = [openai, anthropic, google, openaiCompatible].some(account => account?.apiKey !== undefined)
@@ -236,7 +236,7 @@ function isPlain(address: string): boolean {
   return /^http:/i.test(address)
 }
 
-/** Fewer different bytes than any random key has. */
+/** Min number of different bytes, below that of any random key. */
 const variety = 12
 
 function isGuessable(key: string | undefined): boolean {

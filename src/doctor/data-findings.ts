@@ -4,7 +4,7 @@ import { isExposed, strangersMay } from './exposure.ts'
 import type { Finding } from './finding.ts'
 import { holding } from './finding.ts'
 
-/** The faults that the data show together with the configuration. */
+/** Returns the faults that the data show together with the configuration. */
 export function findInData(
   { agents, missingAgents, lastingKeys, pendingMigrations }: DataFacts,
   configuration: Configuration,

@@ -6,31 +6,31 @@ import { appliedMigrations } from '#storage/migrate.ts'
 import type { AgentTables, PlatformTables } from '#storage/tables.ts'
 import { platformTables } from '#storage/tables.ts'
 
-/** The parts of the data that show what others may do. */
+/** The parts of the data that show what other people may do. */
 export interface DataFacts {
   agents: AgentFacts[]
-  /** Whether a person has ever signed in by a link or an identity provider. */
+  /** True if a person has ever signed in by a link or an identity provider. */
   hasSignedIn: boolean
-  /** The agents in `OIDC_ROLES` that are not there. */
+  /** The agents in `OIDC_ROLES` that do not exist. */
   missingAgents: string[]
   /** Names of the API keys that never expire and may change agents. */
   lastingKeys: string[]
-  /** Names of the migrations that the next start runs, since an earlier version wrote the data. */
+  /** Names of the migrations that the next start runs, because an earlier version wrote the data. */
   pendingMigrations: string[]
 }
 
 /** An agent that people without a role can talk to. */
 export interface AgentFacts {
   name: string
-  /** Whether callers without a user reach it, within PUBLIC_ACCESS. */
+  /** True if callers without a user can reach it, within PUBLIC_ACCESS. */
   isPublic: boolean
-  /** Whether everyone may write to it by a messenger, instead of its contacts alone. */
+  /** True if everyone can write to it by a messenger, instead of only its contacts. */
   hasOpenChannels: boolean
-  /** Names of the enabled tools that act outside or run code, and ask nobody first. */
+  /** Names of the enabled tools that act outside or run code without approval. */
   actingTools: string[]
-  /** Whether its model may write to its database. */
+  /** True if its model can write to its database. */
   writesSql: boolean
-  /** Whether its model drives browsers. */
+  /** True if its model can use browsers. */
   hasBrowser: boolean
 }
 

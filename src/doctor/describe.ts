@@ -2,7 +2,7 @@ import type { Configuration } from '#configuration/configuration.ts'
 import { isLoopback } from '#platform/network.ts'
 import { isProxied, strangersMay } from './exposure.ts'
 
-/** Who reaches the service, who is somebody there, and what the others may do: a line each. */
+/** Describes who reaches the service, how people are identified, and what the others may do: a line each. */
 export function describe(configuration: Configuration): string[] {
   return [reach(configuration), ...doors(configuration), strangers(configuration), outbound(configuration)]
 }
@@ -35,7 +35,7 @@ const powers = {
   read: 'may read',
 }
 
-/** Says what callers may do who have no user, or no role. */
+/** Describes the permissions of callers without a user, or without a role. */
 export function strangers(configuration: Configuration): string {
   const isLess = configuration.publicAccess === undefined && isLoopback(configuration.host)
   const pages = isLess && configuration.gateway === undefined

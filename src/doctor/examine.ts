@@ -5,7 +5,7 @@ import { findInData } from './data-findings.ts'
 import { findInFiles } from './files.ts'
 import type { Finding } from './finding.ts'
 
-/** All faults of a set-up; without `data`, those that its configuration and its files show. */
+/** Returns all faults of a set-up; without `data`, only the faults in its configuration and its files. */
 export function examine(configuration: Configuration, data?: DataFacts): Finding[] {
   return [
     ...findInConfiguration(configuration),

@@ -8,7 +8,7 @@ const ownFiles = /^(?:platform\.db|lock\.db)(?:-wal|-shm|-journal)?$|^encryption
 const copies =
   /\.(?:db|sqlite3?|sql|dump|bak|backup|old|orig|tar|tgz|zip|gz|bz2|xz|zst|key)$|~$|^encryption\.key/i
 
-/** The faults of what lies in and beside the data directory; unreadable folders show none. */
+/** Returns the faults of files in and beside the data directory; unreadable folders show none. */
 export function findInFiles({ dataDirectory, database }: Configuration): Finding[] {
   const root = resolve(dataDirectory)
   if (database !== undefined || !existsSync(root)) return []
@@ -45,7 +45,7 @@ function someWritable(root: string): boolean {
   return ['', 'platform.db', 'encryption.key', 'agents'].some(name => isOpenTo(join(root, name), 0o022))
 }
 
-/** Whether the mode has one of the bits; not on systems that know no such modes. */
+/** True if the mode has one of the bits; false on systems without such modes. */
 function isOpenTo(path: string, bits: number): boolean {
   const mode = process.platform === 'win32' ? undefined : statSync(path, { throwIfNoEntry: false })?.mode
   return mode !== undefined && (mode & bits) !== 0
@@ -56,7 +56,7 @@ function copiesIn(folder: string): string[] {
   return [...found.map(name => join(folder, name)), ...foldersOfCopies(folder, 'agents')]
 }
 
-/** Names of folders that people copy data into; another service may have its data beside these. */
+/** Names of folders that people copy data into; another service can have its data beside these. */
 const namesOfCopies = /cop(?:y|ies)|back|bak|old|save|snap|archive|\d{4}-?\d\d-?\d\d/i
 
 /** Folders that hold a copy of the platform database. */

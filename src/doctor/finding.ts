@@ -1,14 +1,14 @@
 /** A fault of a set-up. */
 export interface Finding {
-  /** `stranger` if people without a role could change something; `risk` if only what is seen, paid or kept is at stake. */
+  /** `stranger` if people without a role could change something; `risk` if only reading, cost or storage is affected. */
   level: 'stranger' | 'risk'
-  /** What is wrong, as a sentence. */
+  /** The fault, as a sentence. */
   problem: string
-  /** What to do about it, as a sentence. */
+  /** The remedy, as a sentence. */
   change: string
 }
 
-/** The findings whose condition holds. */
+/** Returns the findings whose condition holds. */
 export function holding(rules: readonly [holds: boolean, ...Parameters<typeof finding>][]): Finding[] {
   return rules.filter(([holds]) => holds).map(([, ...given]) => finding(...given))
 }

@@ -9,10 +9,10 @@ import { openDatabase } from '#storage/sqlite/connections/open.ts'
 import type { AgentTables, PlatformTables } from '#storage/tables.ts'
 import type { DataReader } from './data.ts'
 
-/** Milliseconds for which a command waits for a database that is being written. */
+/** Max time (ms) that a command waits for a database that is being written. */
 const busyTimeout = 5_000
 
-/** Calls `work` with the data, beside a service that may be using them; undefined where there are none yet. */
+/** Calls `work` with the data, also while a service uses them; undefined if there are none yet. */
 export async function withData<Result>(
   configuration: Configuration,
   work: (data: DataReader) => Promise<Result>,
@@ -22,7 +22,7 @@ export async function withData<Result>(
     : await withServer(configuration, work)
 }
 
-/** Only reads, so that it needs no lock of the data directory. */
+/** Only reads, so needs no lock of the data directory. */
 async function withDirectory<Result>(root: string, work: (data: DataReader) => Promise<Result>) {
   if (!existsSync(join(root, 'platform.db'))) return undefined
   function open<Tables>(path: string) {
