@@ -3,7 +3,7 @@ import { emailAddress, inOneCase } from '#platform/email-address.ts'
 import { isLoopback } from '#platform/network.ts'
 import { group, key, listOf, oneOf, optional, text, webAddress } from './variables.ts'
 
-/** Who callers are, and what those without a user may do. */
+/** Settings for who callers are, and what those without a user may do. */
 export const access = group({
   variables: {
     GATEWAY_JWKS_URL: webAddress(),
@@ -37,7 +37,7 @@ export const access = group({
     if (oidc.OIDC_ISSUER !== undefined && BASE_URL === undefined && !isLoopback(String(HOST)))
       problems.push(`BASE_URL must be set with OIDC_ISSUER while HOST (${HOST}) is not a loopback address.`)
     const gateway = [GATEWAY_JWKS_URL, GATEWAY_AUDIENCE, GATEWAY_ISSUER].some(value => value !== undefined)
-    // An issuer alone is no gateway either, although an operator who sets it believes that there is one.
+    // An issuer alone is no gateway, although an operator who sets it believes that there is one.
     if (gateway && (GATEWAY_JWKS_URL === undefined || GATEWAY_AUDIENCE === undefined))
       problems.push(
         'GATEWAY_JWKS_URL and GATEWAY_AUDIENCE must be set together, GATEWAY_ISSUER only beside them.',
@@ -54,9 +54,9 @@ export const access = group({
     return {
       ownerEmail: inOneCase(environment.OWNER_EMAIL),
       oidc: issuer && clientId ? { issuer, clientId, ...oidcOf(environment) } : undefined,
-      /** In one case. */
+      /** Normalized to one letter case. */
       signInAllow: listOf(environment.SIGN_IN_ALLOW).map(inOneCase),
-      /** Who makes agents: a rule, or addresses and @domains in one case. */
+      /** The people who make agents: a rule, or addresses and @domains in one letter case. */
       agentsBy: isMakerRule(environment.AGENTS_BY)
         ? environment.AGENTS_BY
         : listOf(environment.AGENTS_BY).map(inOneCase),
@@ -73,12 +73,12 @@ function isMakerRule(value: string): value is (typeof makerRules)[number] {
   return (makerRules as readonly string[]).includes(value)
 }
 
-/** Whether it is an e-mail address, or a domain behind an @. */
+/** True for an e-mail address, or a domain after an @. */
 function isPerson(entry: string): boolean {
   return /^[^\s@]*@[^\s@]+$/.test(entry)
 }
 
-/** A group's name may hold any of the separators but the comma. */
+/** A group's name can hold any of the separators but the comma. */
 const groupRole = /^(?<group>.+)=(?<agent>[^=:]+):(?<role>chat|viewer|admin|owner)$/
 
 type GroupRole = 'chat' | 'viewer' | 'admin' | 'owner'
@@ -98,7 +98,7 @@ function oidcOf(variables: OidcVariables) {
     clientSecret: variables.OIDC_CLIENT_SECRET,
     trustsEmail: variables.OIDC_TRUST_EMAIL === 'true',
     groupsClaim: variables.OIDC_GROUPS_CLAIM,
-    /** Agents by their ids or names, which are looked up once, at the start. */
+    /** Reads agents by their ids or names, which are looked up once, at the start. */
     roles: pairs.map(({ group = '', agent = '', role = '' }) => ({ group, agent, role: role as GroupRole })),
   }
 }

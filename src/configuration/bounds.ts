@@ -1,6 +1,6 @@
 import { group, whole } from './variables.ts'
 
-/** How far a turn, a crawl and an upload may go, and what is kept of executions and changes. */
+/** Limits of a turn, a crawl and an upload, and of the storage of executions and changes. */
 export const bounds = group({
   variables: {
     CHAT_MAX_ITERATIONS: whole(8, 1, 100),

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net'
 import { group, optional, webAddress, whole } from './variables.ts'
 
-/** Which browser pages are opened in, and how many sessions may be open. */
+/** Settings for the browser that opens pages, and for the number of open sessions. */
 export const browser = group({
   variables: {
     CHROMIUM_PATH: optional('the program of a Chromium or Chrome, as an absolute path', {
       check: value => value.startsWith('/'),
     }),
-    // That of the X server, which only a browser with a window needs.
+    // The limit of the X server, which only a browser with a window needs.
     DISPLAY: optional('the name of a display'),
     BROWSER_CDP_URL: optional(
       'the http, https, ws or wss address of a browser that answers the DevTools protocol',
@@ -34,15 +34,15 @@ export const browser = group({
   ],
   read: environment => ({
     browser: {
-      /** Undefined for the bundled one. */
+      /** Defaults to the bundled one. */
       chromiumPath: environment.CHROMIUM_PATH,
       display: environment.DISPLAY,
-      /** A browser elsewhere, instead of one that is started here; with the host by which it reaches the proxy. */
+      /** A remote browser, instead of a local one; with the host by which it reaches the proxy. */
       remote:
         environment.BROWSER_CDP_URL === undefined || environment.BROWSER_PROXY_HOST === undefined
           ? undefined
           : { url: environment.BROWSER_CDP_URL, proxyHost: environment.BROWSER_PROXY_HOST },
-      /** Where other processes of the service reach this one. */
+      /** The address at which other processes of the service reach this one. */
       replicaUrl: environment.REPLICA_URL?.replace(/\/+$/, ''),
       maxSessionsPerAgent: environment.BROWSER_MAX_SESSIONS_PER_AGENT,
       maxSessions: environment.BROWSER_MAX_SESSIONS,

@@ -2,7 +2,7 @@ import { mailbox } from '#platform/email-address.ts'
 import { smtpUrl } from '#platform/smtp-url.ts'
 import { group, optional, webAddress } from './variables.ts'
 
-/** How mail and messages leave the service. */
+/** Settings for outgoing mail and messages. */
 export const channels = group({
   variables: {
     SMTP_URL: optional('an address such as smtps://user:password@mail.example.com', {

@@ -35,11 +35,11 @@ export type Configuration = ReturnType<typeof configurationFrom>
 
 export type ConfigurationResult = { configuration: Configuration } | { problems: string[] }
 
-/** Settles what libraries read of the environment by themselves; to be called once, when the process starts. */
+/** Fixes the settings that libraries read from the environment by themselves; called once, when the process starts. */
 export function settleEnvironment(): void {
-  // Playwright can't be loaded by a user without a home, such as those of some containers.
+  // A user without a home, such as that of some containers, can't load Playwright.
   process.env.HOME ??= tmpdir()
-  // With this, it would let pages reach this machine without the guard.
+  // This setting would let pages reach this machine without the guard.
   delete process.env.PLAYWRIGHT_DISABLE_FORCED_CHROMIUM_PROXIED_LOOPBACK
 }
 
@@ -48,7 +48,7 @@ export function readConfiguration(source: NodeJS.ProcessEnv = process.env): Conf
   const environment: Record<string, unknown> = {}
   for (const name of Object.keys(variables)) {
     const value = source[name]?.trim()
-    // An empty variable is what compose files and shells leave of an unset one.
+    // Compose files and shells leave an empty variable for an unset one.
     if (value !== undefined && value !== '') environment[name] = value
   }
   const problems = valueProblems(environment)
@@ -58,7 +58,7 @@ export function readConfiguration(source: NodeJS.ProcessEnv = process.env): Conf
   return problems.length > 0 ? { problems } : { configuration: configurationFrom(checked) }
 }
 
-/** Variables that are not read, but probably meant. */
+/** Returns variables that are not read, but probably meant. */
 export function unknownVariables(source: NodeJS.ProcessEnv = process.env): UnknownVariable[] {
   return findUnknown(source, Object.keys(variables))
 }
@@ -67,7 +67,7 @@ const validate = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true
   environmentSchema,
 )
 
-/** Changes the environment to numbers where these are expected, and adds the defaults. */
+/** Converts the environment's numbers, and adds the defaults. */
 function valueProblems(environment: Record<string, unknown>): string[] {
   const given = { ...environment }
   validate(environment)
@@ -85,7 +85,7 @@ function mustBe(name: string, { expects, secret }: Description, value: unknown):
   return `${name} must be ${expects}${secret ? '' : `, not ${quoted(value)}`}.`
 }
 
-/** An address may hold a password before its `@`. */
+/** Hides a password, which an address can hold before its `@`. */
 function quoted(value: unknown): string {
   return JSON.stringify(typeof value === 'string' ? value.replace(/\/\/[^/]*@/, '//***@') : value)
 }

@@ -10,13 +10,13 @@ const modelPriceSchema = Type.Object(
   {
     input: price,
     output: price,
-    /** As `input` unless given. */
+    /** Defaults to `input`. */
     cached_input: Type.Optional(price),
     cache_write: Type.Optional(price),
   },
   { additionalProperties: false },
 )
-/** By the id of the model, or by `provider/id`. */
+/** Prices by the id of the model, or by `provider/id`. */
 type ModelPrices = Readonly<Record<string, Static<typeof modelPriceSchema>>>
 
 const example = '{"gpt-5": {"input": 1.25, "cached_input": 0.125, "output": 10}}'

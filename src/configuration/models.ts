@@ -7,7 +7,7 @@ import { group, isWebAddress, key, oneOf, optional, webAddress, whole } from './
 const providers = ['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'] as const
 const embeddingProviders = ['builtin', 'openai', 'openai-compatible', 'google', 'local'] as const
 
-/** Requests to these providers put their paths behind the whole address. */
+/** Declares a provider's address, which requests extend with their paths. */
 function providerAddress() {
   return optional('an http or https address without a query', {
     check: value => isWebAddress(value) && !value.includes('?'),
@@ -55,7 +55,7 @@ export const models = group({
     const { OPENAI_COMPATIBLE_BASE_URL: baseUrl, OPENAI_COMPATIBLE_API_KEY: apiKey } = environment
     return {
       modelPrices: 'prices' in prices ? prices.prices : {},
-      /** What the credentials below may cost a month: in all, and for each person. */
+      /** Monthly budgets for the credentials below: for all turns, and for each person. */
       houseLimits: {
         all: limits(environment.BUDGET_MONTHLY_TOKENS, environment.BUDGET_MONTHLY_USD),
         person: limits(environment.BUDGET_PERSON_MONTHLY_TOKENS, environment.BUDGET_PERSON_MONTHLY_USD),

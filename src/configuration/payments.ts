@@ -1,6 +1,6 @@
 import { group, key, optional, webAddress } from './variables.ts'
 
-/** Payments: the provider, and selling by x402. Agents may have credentials of their own. */
+/** Payments: the provider, and selling by x402. Agents can have credentials of their own. */
 export const payments = group({
   variables: {
     PROVIDER_API_KEY: key(),
@@ -21,7 +21,7 @@ export const payments = group({
   }),
 })
 
-/** The library of the provider takes a host and no path. */
+/** The provider's library accepts a host and no path. */
 function isOrigin(value: string): boolean {
   const url = URL.parse(value)
   return url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === ''

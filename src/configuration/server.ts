@@ -5,7 +5,7 @@ import { group, listOf, oneOf, optional, text, webAddress, whole } from './varia
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
-/** Where the service listens, what it allows in how much time, and what it may reach. */
+/** The address that the service listens on, its limits and timeouts, and the addresses that it may reach. */
 export const server = group({
   variables: {
     HOST: text('127.0.0.1', 'an IP address or a host name to listen on', { check: isHost }),
@@ -43,12 +43,12 @@ export const server = group({
   }),
 })
 
-/** Whether the name is one of this machine shows when it listens. */
+/** True for the syntax of a host; only listening shows whether it is this machine's. */
 function isHost(value: string): boolean {
   return isIP(value) !== 0 || /^[\w-]+(?:\.[\w-]+)*\.?$/.test(value)
 }
 
-/** Short spellings are refused: `1` would be the address 0.0.0.1, but means a number of proxies, which is not known here. */
+/** Rejects short spellings: `1` would be the address 0.0.0.1, but means a number of proxies, which is not supported here. */
 function isAddressRange(value: string): boolean {
   const [base = '', ...length] = value.split('/')
   return isIP(base) !== 0 && (length.length === 0 || ipaddr.isValidCIDR(value))

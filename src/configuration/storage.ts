@@ -8,7 +8,7 @@ const bucketVariables = [
   'FILES_S3_SECRET_ACCESS_KEY',
 ] as const
 
-/** Where data are kept, and the key of the credentials among them. */
+/** Settings for the place of the data, and the key of the credentials among them. */
 export const storage = group({
   variables: {
     DATA_DIR: text('./data', 'a folder'),
@@ -27,7 +27,7 @@ export const storage = group({
     }),
     FILES_S3_REGION: text('us-east-1', 'a region', { pattern: '^[A-Za-z0-9-]+$' }),
     FILES_S3_ACCESS_KEY_ID: key(),
-    // Requests are signed with it, so that no header carries it: a server may have one with blanks or umlauts.
+    // The key signs requests and is in no header: a server can have one with blanks or umlauts.
     FILES_S3_SECRET_ACCESS_KEY: optional('a key', { secret: true }),
     ACCEPT_LOST_DATA: oneOf(['false', 'true'], 'false'),
     SQLITE_SYNCHRONOUS: oneOf(['normal', 'full'], 'normal'),
@@ -49,15 +49,15 @@ export const storage = group({
       database: url === undefined ? undefined : { url, maxConnections },
       encryptionKey: environment.ENCRYPTION_KEY,
       encryptionKeyPrevious: environment.ENCRYPTION_KEY_PREVIOUS,
-      /** Undefined where files stay with the databases. */
+      /** Undefined if files are stored with the databases. */
       fileBucket:
         endpoint && bucket && accessKeyId && secretAccessKey
           ? { endpoint, bucket, region, accessKeyId, secretAccessKey }
           : undefined,
-      /** Whether databases that were lost are replaced by new ones. */
+      /** True if lost databases are replaced by new ones. */
       acceptsLoss: environment.ACCEPT_LOST_DATA === 'true',
       sqliteSynchronous: environment.SQLITE_SYNCHRONOUS,
-      /** A process that gives no sign for so long counts as dead: others take over its jobs and conversations. */
+      /** A process without a sign of life for this time counts as dead: others take over its jobs and conversations. */
       leaseMs: environment.LEASE_SECONDS * 1000,
     }
   },

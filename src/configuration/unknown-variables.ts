@@ -1,16 +1,16 @@
-/** Variables that the service does not read, although their names say that they are meant for it. */
+/** Variables that the service does not read, although their names show that they are meant for it. */
 
 const prefix = /^AGENTSTEAD_+/i
-/** What Kubernetes sets for a service of that name. */
+/** Variables that Kubernetes sets for a service of that name. */
 const ofKubernetes = /^AGENTSTEAD_(?:SERVICE|PORT)(?:_|$)/
-/** Shorter names, without underscores, differ in one letter by chance. */
+/** Shorter names, without underscores, can differ in one letter by chance. */
 const minLength = 6
-/** From this length on, two letters may differ. */
+/** Longer names can differ in two letters. */
 const longLength = 10
 
 export interface UnknownVariable {
   name: string
-  /** The variable that is read, and probably meant. */
+  /** The known variable that is probably meant. */
   meant: string
 }
 
@@ -39,7 +39,7 @@ function isNear(known: string, given: string): boolean {
   return Math.abs(known.length - given.length) <= allowed && distance(known, given) <= allowed
 }
 
-/** Letters that are missing, too many, wrong, or swapped with their neighbour (optimal string alignment). */
+/** Counts letters that are missing, too many, wrong, or swapped with their neighbour (optimal string alignment). */
 function distance(one: string, other: string): number {
   let before: number[] = []
   let above = Array.from({ length: other.length + 1 }, (_, index) => index)

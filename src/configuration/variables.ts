@@ -1,10 +1,10 @@
-/** The kinds of environment variables, and what a group of them declares. */
+/** The kinds of environment variables, and the declarations of a group of them. */
 import type { Static, TObject, TProperties } from 'typebox'
 import { Type } from 'typebox'
 
 interface TextOptions {
   default?: string
-  /** Not to be shown in messages. */
+  /** True for values that messages must not show. */
   secret?: boolean
   pattern?: string
   check?: Check
@@ -13,7 +13,7 @@ interface TextOptions {
 /** Checks of a value that the schema cannot express. */
 type Check = (value: string) => boolean
 
-/** How a variable is described; `expects` ends the sentence "NAME must be …" of a problem report. */
+/** The description of a variable; `expects` ends the sentence "NAME must be …" of a problem report. */
 export interface Description {
   expects: string
   secret?: boolean
@@ -23,13 +23,13 @@ export interface Description {
 /** One part of the configuration. */
 export interface Group<Variables extends TProperties, Values> {
   variables: Variables
-  /** Problems of how variables combine, as sentences; `all` holds the variables of every group. */
+  /** Returns problems of the variables' combination, as sentences; `all` holds the variables of every group. */
   problems?(environment: Static<TObject<Variables>>, all: Readonly<Record<string, unknown>>): string[]
   /** Called when there are no problems. */
   read(environment: Static<TObject<Variables>>): Values
 }
 
-/** Only lends the group its types. */
+/** Only adds the group's types. */
 export function group<Variables extends TProperties, Values>(
   declared: Group<Variables, Values>,
 ): Group<Variables, Values> {
@@ -46,7 +46,7 @@ export function text(defaultValue: string, expects: string, options: TextOptions
   return Type.String({ default: defaultValue, expects, ...options })
 }
 
-/** Something else in it would only show when it is used, as an answer that no model gives. */
+/** Declares a key. Other characters in it would only show at use, as an answer that no model gives. */
 export function key() {
   const pattern = '^[\\x21-\\x7e]+$'
   return optional('a key of printable ASCII characters without blanks', { pattern, secret: true })
@@ -69,7 +69,7 @@ export function isWebAddress(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
 }
 
-/** The entries of a list that is separated by commas; none if it is unset. */
+/** Returns the entries of a list that is separated by commas; none if it is unset. */
 export function listOf(value: string | undefined): string[] {
   return (value ?? '')
     .split(',')
