@@ -1,6 +1,6 @@
 /**
  * `npm run sign-in -- <e-mail>` prints a link that signs the person in once, `--revoke <e-mail>` ends their sessions and personal
- * keys: while the service runs or not.
+ * keys. It works while the service runs or not.
  */
 import { existsSync } from 'node:fs'
 import type { Configuration } from '#configuration/configuration.ts'
@@ -13,7 +13,7 @@ import { createLog } from '#platform/logging/log.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { configurationOrExit, exitBecause, misused } from './exit.ts'
 
-/** An address that listens on all addresses of a machine is none that can be opened. */
+/** An address that listens on all addresses of a machine can't be opened. */
 function addressOf({ baseUrl, host, port }: Configuration): string {
   if (baseUrl !== undefined) return baseUrl
   const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
@@ -23,7 +23,7 @@ function addressOf({ baseUrl, host, port }: Configuration): string {
 async function withLinks(configuration: Configuration, work: (links: SignInLinks) => Promise<string>) {
   const { database, dataDirectory } = configuration
   if (database === undefined) {
-    // The service may be holding its data, and notices a file.
+    // The service might be holding its data, but notices a file.
     if (!existsSync(dataDirectory))
       throw new Error(
         `there is no data directory ${dataDirectory}. Start the service, or set DATA_DIR to its folder.`,

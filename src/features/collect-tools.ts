@@ -7,14 +7,14 @@ import { anyTurn } from '#models/tools/tool-turn.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Feature } from './feature.ts'
 
-/** The tools that models of an agent may call, in a turn of a conversation or without one. */
+/** Returns the tools that an agent's models can call, in a turn of a conversation or without one. */
 export type ToolsOf = (agent: AgentHandle, turn?: ToolTurn) => Promise<readonly Tool[]>
 
-/** The tools of the service that the settings of an agent offer, and those that are switched off. */
+/** Returns the built-in tools that the settings of an agent offer, and those that are switched off. */
 export type BuiltInsOf = (agent: AgentHandle) => Promise<(ReturnType<typeof ruleOf> & { tool: Tool })[]>
 
 interface Dependencies {
-  /** Called when tools are collected: features that offer tools may themselves need those of all. */
+  /** Called when tools are collected: features that offer tools can themselves need those of all features. */
   features(): Iterable<Feature>
   record(agent: AgentHandle, tool: Tool, isInTurn: boolean): Tool
   rulesOf(agentId: string): Promise<BuiltInRules | undefined>

@@ -7,20 +7,20 @@ import type { EventHandler, SharedEventHandler } from '#platform/jobs/events.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 
-/** The parts that a feature adds to the service; those that it does not need are absent. */
+/** The parts that a feature adds to the service; unneeded ones are absent. */
 export interface Feature {
   /** Registers its routes, and hooks for these and for the routes of all later features. */
   routes?(app: App): void
   /** Handlers of its durable jobs, by the job's name. */
   jobs?: Readonly<Record<string, JobHandler<AgentHandle>>>
-  /** The payloads of the events that it emits, by their names, which subscribers may choose from. */
+  /** The payloads of the feature's events, by their names, which subscribers can choose from. */
   events?: Readonly<Record<string, TObject>>
-  /** Handlers of the events that its subscribers have subscribed to, by the kind of subscriber. */
+  /** Handlers for events that subscribers have subscribed to, by the kind of subscriber. */
   eventHandlers?: Readonly<Record<string, EventHandler<AgentHandle> | SharedEventHandler<AgentHandle>>>
-  /** Handlers of what the process notifies at once, without storing it. Check them with `satisfies Subscriptions<…>`. */
+  /** Handlers of in-process notifications, which are not stored. Check them with `satisfies Subscriptions<…>`. */
   subscriptions?: Readonly<Record<string, Notified<never>>>
   /**
-   * The tools that it offers to models of this agent; names in `taken` are those of earlier features. Without a `turn`, no
+   * Returns the feature's tools for models of this agent; names in `taken` are those of earlier features. Without a `turn`, no
    * person talks with the agent.
    */
   tools?(
@@ -28,11 +28,11 @@ export interface Feature {
     taken: ReadonlySet<string>,
     turn?: ToolTurn,
   ): readonly Tool[] | Promise<readonly Tool[]>
-  /** Begins its background work once jobs can run; resolves when that work has caught up. */
+  /** Begins the feature's background work once jobs can run; resolves when that work has caught up. */
   start?(): Promise<void>
-  /** Lets what it is answering end within `graceMs`, and aborts the rest. Called while connections are closed. */
+  /** Lets running answers end within `graceMs`, and aborts the rest. Called while connections are closed. */
   drain?(graceMs: number): Promise<void>
-  /** Ends its background work; called after all answers have ended. */
+  /** Ends the feature's background work; called after all answers have ended. */
   stop?(): Promise<void>
 }
 
