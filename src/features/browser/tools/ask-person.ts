@@ -13,9 +13,9 @@ import type { Takeovers } from '../takeovers/takeovers.service.ts'
 
 interface Dependencies {
   takeovers: Pick<Takeovers, 'request' | 'withdraw'>
-  /** The session of the conversation, which is opened if there is none. */
+  /** Returns the session of the conversation, or opens one. */
   keep(): Promise<BrowserSession>
-  /** What its page says, for the model. */
+  /** Returns the text of the page, for the model. */
   read(signal: AbortSignal): Promise<string>
 }
 
@@ -27,7 +27,7 @@ const schema = Type.Object({
   }),
 })
 
-/** Has a model wait for a person who does what only a person may. The link goes to the caller of the chat, never to the model. */
+/** Pauses the model until a person completes a step. The link goes to the caller of the chat, never to the model. */
 export function createAskPerson(needs: Dependencies) {
   return (agent: AgentHandle, turn: ToolTurn): Tool => {
     const { park, ask } = createRequests(needs, agent, turn)
@@ -49,7 +49,7 @@ export function createAskPerson(needs: Dependencies) {
 
 function createRequests({ takeovers, keep, read }: Dependencies, agent: AgentHandle, turn: ToolTurn) {
   const { waitSeconds: timeout } = turn
-  /** Then nobody hears its reports. */
+  /** Set once the turn is parked, because its reports are then dropped. */
   let isParked = false
 
   async function request(session: BrowserSession, reason: string): Promise<Takeover> {
@@ -78,7 +78,7 @@ function createRequests({ takeovers, keep, read }: Dependencies, agent: AgentHan
     }
   }
 
-  /** In the place of the result, if the turn can be parked. */
+  /** Returns what to throw instead of a result, if the turn can be parked. */
   async function park(session: BrowserSession, reason: string): Promise<CallWaits> {
     const takeover = session.takeover ? undefined : await request(session, reason)
     isParked = true
@@ -91,7 +91,7 @@ function createRequests({ takeovers, keep, read }: Dependencies, agent: AgentHan
 
   async function ask(kept: BrowserSession, reason: string, signal: AbortSignal): Promise<string> {
     let session = kept
-    // A person who drives already may be asked for more when they have handed back; meanwhile the session may end.
+    // A person who already drives can get a further request after handing back; meanwhile the session can end.
     while (session.takeover !== undefined) {
       await orAborted(session.takeover.ended, signal)
       session = await keep()

@@ -28,7 +28,7 @@ interface Kind<Schema extends TObject = TObject> {
   action(given: Static<Schema>): ActionInput
 }
 
-/** Arguments are checked before they reach the tool, which makes the wider type true. */
+/** The wider type is safe, because arguments are checked before they reach the tool. */
 const kind = <Schema extends TObject>(declared: Kind<Schema>) => declared as unknown as Kind
 
 const ref = Type.String({
@@ -125,19 +125,19 @@ const kinds = {
   }),
 } satisfies Record<string, Kind>
 
-/** Keys that enter nothing of the model's own. */
+/** Keys that enter no text of the model. */
 const movingKey = /^(?:Shift\+)?(?:Enter|Tab|Escape|Home|End|Page(?:Up|Down)|Arrow(?:Up|Down|Left|Right))$/
 
 const fillsForm = (name: string, { key }: Record<string, unknown>) =>
   ['browser_type', 'browser_select'].includes(name) ||
   (name === 'browser_press' && !movingKey.test(String(key)))
 
-/** Characters of what an action has changed. */
+/** Max characters of an action's changes. */
 const changeCharacters = 4000
 
 /**
- * What models may do with the browser of their conversation, which the first call opens. A conversation with somebody who may
- * chat and no more has one of its own, without the agent's logins.
+ * Creates the tools for the browser of a conversation, which the first call opens. A conversation with a person who may only
+ * chat has a browser of its own, without the agent's logins.
  */
 export function createBrowserTools({ browser, actions, takeovers, settingsOf }: Dependencies) {
   return async (agent: AgentHandle, turn: ToolTurn | undefined): Promise<Tool[]> => {
@@ -192,7 +192,7 @@ export function createBrowserTools({ browser, actions, takeovers, settingsOf }: 
     }))
     return [...acting, askPerson(agent, turn)]
 
-    /** Clicks follow what the page has written. */
+    /** Clicks follow text that the page has written. */
     async function egressOf(name: string, given: Record<string, unknown>): Promise<Egress | undefined> {
       if (name === 'browser_navigate') return { to: String(given.url), carries: 'nothing' }
       if (!fillsForm(name, given)) return undefined
