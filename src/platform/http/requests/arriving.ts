@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Whether a part of the request's body has not arrived yet. */
+/** True if a part of the request's body has not arrived yet. */
 export function isArriving({ complete, headers }: IncomingMessage): boolean {
   return !complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
 }

@@ -8,7 +8,7 @@ import { jsonReader } from './json-body.ts'
 
 /**
  * Checks a body whose schema depends on its content, so that the route could not declare it.
- * @throws what a body that does not match its route's schema is answered with.
+ * @throws the error for a body that does not match its route's schema.
  */
 export function requireBody<Schema extends TSchema>(request: FastifyRequest, schema: Schema): Static<Schema> {
   const { body } = request
@@ -21,7 +21,7 @@ export function requireBody<Schema extends TSchema>(request: FastifyRequest, sch
   })
 }
 
-/** Has the routes of a scope get JSON as bytes, for a thread to read them: at most those of `bodyLimit`. */
+/** Passes JSON as bytes to the routes of a scope, for a thread to parse: at most `bodyLimit`. */
 export function takeJsonAsBytes(scope: App): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, parsed) =>

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-/** The `Idempotency-Key` that the caller has chosen. */
+/** Returns the `Idempotency-Key` that the caller has chosen. */
 export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key']
   return key === undefined ? undefined : String(key)

@@ -1,10 +1,10 @@
-/** Requests of services that prove themselves by a secret which they share with us, instead of by a user. */
+/** Requests of services that authenticate by a secret shared with us, instead of by a user. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
 import type { App } from '../app.ts'
 
-/** Lets the routes of a scope take bodies of any type, as the bytes that arrived: signatures are made over these. */
+/** Accepts bodies of any type in the routes of a scope, as the bytes that arrived, because signatures are made over these. */
 export function acceptRawBodies(scope: App): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -13,18 +13,18 @@ export function acceptRawBodies(scope: App): void {
 export interface Signature {
   /** A header of `name=value` pairs with commas between them. */
   header: string
-  /** The name of its values that are signatures (HMAC-SHA256, hexadecimal). One right one of several is enough. */
+  /** The name of the values that are signatures (HMAC-SHA256, hexadecimal). One valid signature is enough. */
   name: string
-  /** Unset or empty: nothing is let in. */
+  /** Unset or empty: all requests are refused. */
   secret: string | undefined
-  /** For senders that sign `t.body`, with their time `t` (Unix seconds) in the header: how far it may be from `now`. */
+  /** Max distance of the signed time from `now`, for senders that sign `t.body` with the header's time `t` (Unix seconds). */
   window?: { seconds: number; now: number }
 }
 
-/** Stands in for a secret that is not set, so that callers do not learn whether one is. */
+/** Replaces an unset secret, so that callers do not learn whether one is set. */
 const unguessable = randomBytes(32).toString('hex')
 
-/** The body of a signed request. @throws AppError UNAUTHORIZED for a signature that is not right, and without a secret */
+/** Returns the body of a signed request. @throws AppError UNAUTHORIZED for a wrong signature, and without a secret */
 export function verifiedBody(request: FastifyRequest, { header, name, secret, window }: Signature): Buffer {
   const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0)
   const pairs = String(request.headers[header] ?? '')
@@ -44,12 +44,12 @@ export function verifiedBody(request: FastifyRequest, { header, name, secret, wi
   return body
 }
 
-/** For senders that show the secret itself. @throws as `verifiedBody` */
+/** Checks a secret that the sender passes itself. @throws as `verifiedBody` */
 export function requireSecret(given: unknown, secret: string | undefined): void {
   if (!isEqual(String(given ?? ''), secret || unguessable)) throw refused('is missing or wrong')
 }
 
-/** Takes equally long wherever two texts differ, and however long they are. */
+/** Compares two texts in a time that does not depend on the place of their difference or their length. */
 export function isEqual(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(expected))

@@ -6,7 +6,7 @@ import { hasMoreValuesThan, maxValues, withoutLongStrings } from '../../json-val
 import type { App } from '../app.ts'
 import { requireStorableJson } from './storable-text.ts'
 
-/** Gives a function that reads a JSON body, undefined for an empty one; it throws what the request is answered with. */
+/** Returns a function that reads a JSON body, undefined for an empty one; it throws the error for the response. */
 export function jsonReader(app: App): (request: FastifyRequest, text: string) => unknown {
   const parseSafely = app.getDefaultJsonParser('error', 'error')
   return (request, given) => {
@@ -15,7 +15,7 @@ export function jsonReader(app: App): (request: FastifyRequest, text: string) =>
     const { jsonValues = maxValues } = request.routeOptions.config
     if (hasMoreValuesThan(text, jsonValues))
       throw invalid('body', `must not hold more than ${jsonValues} values`)
-    // Only now, since this takes time for each string.
+    // Only now, because this takes time for each string.
     const outline = withoutLongStrings(text)
     let outcome: [error: Error | null, value?: unknown] = [null]
     void parseSafely(request, text, (error, value) => {
@@ -32,7 +32,7 @@ export function jsonReader(app: App): (request: FastifyRequest, text: string) =>
   }
 }
 
-/** Of a body that was refused: Fastify has one error for bad JSON and for JSON that could change the prototype of all objects. */
+/** Classifies a rejected body: Fastify has one error for bad JSON and for JSON that could change the prototype of all objects. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text)

@@ -11,7 +11,7 @@ import type { App } from '../app.ts'
 /** A form whose files have been stored. */
 export interface Form {
   fields: Record<string, string>
-  /** The last one, if there are several. */
+  /** The last file, if there are several. */
   file: ReceivedFile | undefined
 }
 
@@ -25,30 +25,30 @@ export interface ReceivedFile {
 export interface FormOptions {
   file: UploadTarget
   maxBytes: number
-  /** 1 unless given. */
+  /** Defaults to 1. */
   maxFiles?: number
-  /** Throws if a file with this name is not wanted; called before the file is read. */
+  /** Throws to reject a file by its name, before the file is read. */
   acceptName(name: string, field: string): void
-  /** Aborts when the form is no longer wanted; what has arrived of it is then refused for the signal's reason. */
+  /** Aborts when the form is no longer wanted; its data is then refused for the signal's reason. */
   signal: AbortSignal
 }
 
-/** Where the files of a form go. */
+/** The place where the files of a form are stored. */
 export interface UploadTarget {
-  /** Called with one file at a time; throws what the stream throws. */
+  /** Called with one file at a time; throws the errors of the stream. */
   store(content: Readable, name: string): Promise<void>
-  /** Called once when the form is not accepted, also when nothing was stored. Must not throw. */
+  /** Called once for a rejected form, even if nothing was stored. Must not throw. */
   discard(): Promise<void>
 }
 
-/** Lets the routes of a scope take multipart forms instead of JSON. */
+/** Accepts multipart forms instead of JSON in the routes of a scope. */
 export function acceptForms(scope: App): void {
   void scope.register(multipart, { limits: { files: 1, fields: 50, fieldSize: 100_000, parts: 60 } })
 }
 
 /**
- * Reads a form whose parts may come in any order; the file is stored while it arrives. Throws if something is wrong with
- * the form, or if its sender has lost the right to send it, and then leaves no file.
+ * Reads a form with its parts in any order, and stores the file while it arrives. Throws for an invalid form,
+ * or if its sender has lost the right to send it, and then leaves no file.
  */
 export async function readForm(request: FastifyRequest, options: FormOptions): Promise<Form> {
   try {
@@ -56,7 +56,7 @@ export async function readForm(request: FastifyRequest, options: FormOptions): P
     await request.requireAccess()
     return form
   } catch (error) {
-    // Most clients send to the end before they read the answer, which then has to find them still connected.
+    // Most clients send the whole form before they read the response, and must still be connected then.
     request.raw.unpipe().resume()
     await options.file.discard()
     throw options.signal.aborted ? options.signal.reason : translate(error, options)
@@ -80,11 +80,11 @@ const malformed: Complaint = [
   'The form is malformed: it must begin and end with the boundary that its content type names.',
 ]
 
-/** The parser's complaints become the caller's; other failures, such as of the storage, stay as they are. */
+/** Converts the parser's errors to the caller's; other failures, such as those of the storage, remain. */
 function translate(error: unknown, { maxFiles = 1 }: FormOptions): unknown {
   if (!(error instanceof Error)) return error
   const known = 'code' in error ? parserCodes[String(error.code)] : undefined
-  // Complaints about the form's syntax have neither a code nor a class of their own.
+  // Errors about the form's syntax have neither a code nor a class of their own.
   const isSyntax = error.constructor === Error && !('code' in error)
   const complaint = known ?? (isSyntax ? malformed : undefined)
   if (complaint === undefined) return error
@@ -105,12 +105,12 @@ async function readParts(request: FastifyRequest, options: FormOptions): Promise
   return form
 }
 
-/** A field that is declared as JSON arrives parsed. */
+/** Returns text for a field that is declared as JSON and arrives parsed. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** An error of the storage is not the form's fault, however plain an error it is. */
+/** Marks an error of the storage, so that the form is not blamed for it. */
 async function store(content: Readable, name: string, target: UploadTarget): Promise<void> {
   try {
     await target.store(content, name)

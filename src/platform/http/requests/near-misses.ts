@@ -1,12 +1,12 @@
 import type { FastifySchemaValidationError } from 'fastify'
 import type { TSchema } from 'typebox'
 
-/** Shorter names differ in one letter without meaning each other: `mode` and `model`. */
+/** Shorter names can differ in one letter without meaning each other: `mode` and `model`. */
 const minMistypedLength = 5
 
 /**
- * The field of a body that its schema does not know, but that is nearly one that it knows: in another notation
- * (`conversation_id`) or with a typing error. To ignore it would do something else than the caller intended.
+ * Finds a field of a body that is unknown, but close to a known one: in another notation
+ * (`conversation_id`) or with a typing error. Ignoring the field would contradict the caller's intention.
  */
 export function nearMissOf(schema: TSchema, body: unknown): FastifySchemaValidationError | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
@@ -31,7 +31,7 @@ function plainOf(name: string): string {
   return name.replace(/[_\s-]/g, '').toLowerCase()
 }
 
-/** Whether one letter is missing, too many or wrong, or two that follow each other are swapped. */
+/** True if one letter is missing, too many or wrong, or two neighbours are swapped. */
 function isMistyped(known: string, given: string): boolean {
   if (Math.min(known.length, given.length) < minMistypedLength) return false
   const shorter = Math.min(known.length, given.length)

@@ -1,5 +1,5 @@
 /**
- * Refuses text from callers that a database could not hold: PostgreSQL has no U+0000, and no encoding has half a surrogate
+ * Rejects text from callers that a database could not hold: PostgreSQL has no U+0000, and no encoding has half a surrogate
  * pair. In the text that arrived both can only be escaped, so values are walked only in the few requests that contain such
  * an escape.
  */
@@ -10,7 +10,7 @@ import type { App } from '../app.ts'
 const escapes = /\\u(?:0000|d[89a-f])/i
 const maxFieldLength = 100
 
-/** The problem of a text, in words for a person; undefined if every database can hold it. */
+/** Returns the problem of a text, in words for a person; undefined if every database can hold it. */
 export function unstorable(text: string): string | undefined {
   if (text.includes('\0')) return 'must not hold the character U+0000'
   return text.isWellFormed()
@@ -18,19 +18,19 @@ export function unstorable(text: string): string | undefined {
     : 'must not hold half of a character, a surrogate without its other half'
 }
 
-/** Throws VALIDATION_ERROR for the first text or name in a JSON value that can't be stored; `json` is what it was read from. */
+/** Throws VALIDATION_ERROR for the first text or name in a JSON value that can't be stored; `json` is its source. */
 export function requireStorableJson(json: string, value: unknown): void {
-  // To look for any escape first takes a tenth of the time, and long texts have none.
+  // Searching for any escape first takes a tenth of the time, and long texts have none.
   if (json.includes('\\u') && escapes.test(json)) requireStorable(value, 'body')
 }
 
 /**
- * Refuses such text in paths and queries before anything is looked up by it. Access is decided earlier, so a caller without
- * access learns that, with any URL.
+ * Rejects such text in paths and queries before any lookup. Access is decided earlier, so a caller without
+ * access gets the same refusal with any URL.
  */
 export function refuseUnstorableAddresses(app: App): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    // Half a character can't be written there: the router and the query parser decode UTF-8 only.
+    // Half a surrogate pair can't be in an address: the router and the query parser decode UTF-8 only.
     if (request.url.includes('%00') && !request.is404) requireStorableAddress(request)
     done(null, payload)
   })
@@ -41,16 +41,16 @@ function requireStorableAddress({ params, query }: FastifyRequest): void {
   requireStorable(query, 'query')
 }
 
-/** An object or list that is being looked through. */
+/** An object or list during the search. */
 interface Level {
   /** Undefined for a list. */
   names: readonly string[] | undefined
   values: readonly unknown[]
-  /** How many of them have been looked at. */
+  /** Number of checked names or items. */
   count: number
 }
 
-/** Throws VALIDATION_ERROR for the first text or name in it that can't be stored. Not recursive, since a body may be nested more deeply than the stack is; and it may hold half a million values. */
+/** Throws VALIDATION_ERROR for the first text or name that can't be stored. Not recursive: a body can be nested too deeply. */
 export function requireStorable(whole: unknown, nameOfWhole: string): void {
   const levels: Level[] = [{ names: undefined, values: [whole], count: 0 }]
   const fieldAt = (place: readonly Level[]) => clip(pathTo(place)) || nameOfWhole
@@ -82,7 +82,7 @@ function clip(path: string): string {
   return path.length > maxFieldLength ? `${path.slice(0, maxFieldLength)}…` : path
 }
 
-/** The place being read, as a path of names from the whole. */
+/** Returns the current place, as a path of names from the whole. */
 function pathTo(levels: readonly Level[]): string {
   return levels
     .slice(1)

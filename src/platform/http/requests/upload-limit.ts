@@ -6,12 +6,12 @@ import { whenClosed } from '../closing.ts'
 
 /** Uploads that are read at a time; enough to keep the processor and the disk busy. */
 const concurrency = 8
-/** Milliseconds after which an upload that still arrives makes way for the next one: its client may be slow. */
+/** Time (ms) after which an upload that still arrives lets the next one start: its client might be slow. */
 const maxTurnMs = 250
 
 /**
- * Admits a few uploads at a time, first come first served, before anything is done for them. Otherwise a thousand that
- * come at once would all be judged, read and stored at the same time, and all others would wait for the work of all.
+ * Admits a few uploads at a time, first come first served, before any work for them. Otherwise a thousand uploads
+ * at once would all be checked, read and stored at the same time, and each would wait for all others.
  */
 export function limitUploads(app: App): void {
   const slots = createSlots(concurrency)

@@ -9,15 +9,15 @@ import { schemaWriter } from '../responses/schema-writer.ts'
 import { nearMissOf } from './near-misses.ts'
 
 /**
- * Two validators: JSON bodies are taken as they are (a number is no string), while path, query and header values,
- * which arrive as text, are turned into what their schema says, with defaults filled in and a single value of a
- * repeatable parameter made a list. Fields that a body's schema does not know are taken out, unless it refuses them
- * itself, or they are nearly ones that it knows: no handler ever sees one.
+ * Creates two validators: JSON bodies are not converted (a number is no string), while path, query and header values,
+ * which arrive as text, are converted by their schema, with defaults filled in and a single value of a
+ * repeatable parameter made a list. Unknown fields of a body are removed, unless its schema rejects them
+ * itself, or they nearly match known ones: no handler ever sees one.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
-  // `verbose` names the schema that was violated, whose description says what is allowed.
+  // `verbose` adds the violated schema, whose description explains the permitted values.
   const shared = { ...ofOwnSchemas, useDefaults: true, verbose: true } as const
-  // `strictNumbers` refuses infinity, which JSON can say as 1e400. With coercion it would skip the bounds instead.
+  // `strictNumbers` rejects infinity, which JSON can express as 1e400. With coercion it would skip the bounds instead.
   const strict = withFormats(new Ajv({ ...shared, coerceTypes: false, strictNumbers: true }))
   const coercing = withFormats(new Ajv({ ...shared, coerceTypes: 'array' }))
   const stripping = withFormats(
@@ -33,7 +33,7 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
     })
     const numbers = httpPart === 'body' ? [] : numbersIn(schema)
     const namesAllFields = httpPart === 'body' && !isClosed(schema)
-    // False with `errors` beside it, as from Ajv itself, is understood by both users: Fastify, and `requireBody`.
+    // Both users, Fastify and `requireBody`, understand a result of false with `errors` beside it, as from Ajv itself.
     const validate: ReturnType<FastifySchemaCompiler<TSchema>> = value => {
       const compiled = validator()
       emptyBlanks(value, numbers)
@@ -46,7 +46,7 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
   }
 }
 
-/** Writes answers by their schemas, which leaves out what these do not know. */
+/** Serializes responses by their schemas, which leaves out unknown fields. */
 export function createSerializerCompiler(): FastifySerializerCompiler<TSchema> {
   return ({ schema }) => {
     const serializer = onFirstUse(() => schemaWriter(schema))
@@ -54,7 +54,7 @@ export function createSerializerCompiler(): FastifySerializerCompiler<TSchema> {
   }
 }
 
-/** Compiling the schemas of all routes takes a quarter of a second, for which every start would wait. */
+/** Delays compilation: compiling the schemas of all routes takes a quarter of a second, which would delay every start. */
 function onFirstUse<Compiled>(compile: () => Compiled): () => Compiled {
   let compiled: Compiled | undefined
   return () => {
@@ -69,7 +69,7 @@ function numbersIn({ properties = {} }: { properties?: Record<string, TSchema> }
   )
 }
 
-/** Ajv takes a blank for 0, where a number is wanted, but no empty text. */
+/** Ajv reads a blank as 0 where a number is wanted, but rejects an empty text. */
 function emptyBlanks(values: Record<string, unknown>, numbers: readonly string[]): void {
   for (const name of numbers) {
     const value = values[name]
