@@ -4,7 +4,7 @@ import type { AnswerRecorder } from './answer-recorder.ts'
 import type { AnswerStore } from './answer-store.ts'
 import type { Question } from './question.ts'
 
-/** How often an answer in the making is stored, in milliseconds: a crash loses no more than this. */
+/** Interval (ms) at which an unfinished answer is stored: a crash loses no more than this. */
 const checkpointMs = 1000
 
 interface Dependencies {
@@ -13,11 +13,11 @@ interface Dependencies {
   store: AnswerStore
   clock: Clock
   log: Log
-  /** Another request has the conversation now. */
+  /** Called when another request has taken the conversation's lock. */
   onLockLost(): void
 }
 
-/** Stores the answer in the making and renews the lock of its conversation, until stopped. */
+/** Stores the unfinished answer and renews the lock of its conversation, until stopped. */
 export function checkpointAnswer({ question, recorder, store, clock, log, onLockLost }: Dependencies) {
   let stored = ''
   let renewedAt = clock.now()
@@ -41,7 +41,7 @@ export function checkpointAnswer({ question, recorder, store, clock, log, onLock
   }, checkpointMs)
 
   return {
-    /** Resolves when nothing is being written any more. */
+    /** Resolves when the last write has ended. */
     stop(): Promise<void> {
       clearInterval(timer)
       return writing

@@ -18,8 +18,8 @@ import type { Question } from './question.ts'
 import type { QuestionInput, Questions } from './questions.ts'
 
 /**
- * The job that answers: it is to end while the turn waits, and runs again when that is over. A turn that has waited goes on with
- * it after a failure, too, until it is abandoned.
+ * The job that answers: it ends while the turn waits, and runs again when the wait is over. It also continues a turn that
+ * has waited after a failure, until the turn is abandoned.
  */
 interface CallerJob {
   signal: AbortSignal
@@ -35,9 +35,9 @@ interface Dependencies {
 }
 
 /**
- * Answers messages whose ids their callers have chosen. Called again after an interruption it continues: what is stored is
+ * Answers messages whose ids their callers have chosen. A repeated call after an interruption continues: stored messages are
  * neither accepted nor answered twice. If others continued the conversation before there was an answer, the message moves
- * behind theirs. Throws as `accept` and `answer` do; TurnIsWaiting while a person has to decide.
+ * behind their messages. Throws as `accept` and `answer` do; TurnIsWaiting while a person has to decide.
  */
 export function createAnswerOnce({
   waiting,
@@ -93,7 +93,7 @@ export function createAnswerOnce({
       ...(row && { recording: waiting.recordingOf(question.agent, { ...row, run }) }),
     } satisfies Pick<Question, 'park' | 'recording'>
     const answered = await answering.answer({ ...question, ...lasting }, signal).catch(async error => {
-      // The end of the process aborts the job as well, which counts as no failure of it.
+      // The end of the process also aborts the job, which does not count as a failure of the job.
       if (error instanceof AppError && error.code === 'SHUTTING_DOWN' && !signal.aborted)
         await once(signal, 'abort')
       throw error
@@ -106,7 +106,7 @@ function optionsOf({ question }: TurnRow): QuestionInput {
   return (JSON.parse(question) as { options: QuestionInput }).options
 }
 
-/** Takes the lock over that is the turn's. */
+/** Takes over the lock of the turn. */
 function resumedTurn({ id: turnId, lock_token, conversation_id: conversationId }: TurnRow) {
   return { turnId, held: { conversationId, token: lock_token ?? 0 } }
 }

@@ -9,7 +9,7 @@ interface Beginning {
   createdAt: string
   created_by: string
   model: string
-  /** What was recorded of it before its process ended. */
+  /** The record of the turn up to the end of its process. */
   from?:
     | (Pick<TurnState, 'content' | 'toolCalls' | 'toolResults'> & { steps: readonly TurnStep[] })
     | undefined
@@ -21,10 +21,10 @@ export function createAnswerRecorder({ model, from, ...beginning }: Beginning) {
   const toolCalls: ToolCall[] = [...(from?.toolCalls ?? [])]
   const toolResults: ToolResult[] = [...(from?.toolResults ?? [])]
   const steps: TurnStep[] = [...(from?.steps ?? [])]
-  // A turn is recorded at its calls and their results alone.
+  // A turn is only recorded at its calls and their results.
   let hasResults = from !== undefined
 
-  /** Ends the step before, which had the text and the calls since the steps before it. */
+  /** Ends the last step, which has all text and calls that came after the steps before it. */
   function closeStep(): void {
     const before = { said: 0, calls: 0 }
     for (const { said, calls } of steps) {
@@ -36,17 +36,17 @@ export function createAnswerRecorder({ model, from, ...beginning }: Beginning) {
 
   function replace(text: string): void {
     const said = steps.reduce((sum, step) => sum + step.said, 0)
-    // Of JSON in a form, none was said by the steps before.
+    // JSON in a form replaces the text of earlier steps.
     if (!text.startsWith(content.slice(0, said))) for (const step of steps) step.said = 0
     content = text
   }
 
   return {
-    /** The finished steps of the turn: each ended with the results of its calls. */
+    /** Returns the finished steps of the turn: each ended with the results of its calls. */
     steps: () => [...steps],
 
     add(event: TurnEvent): void {
-      // Calls of one step come without anything else between them.
+      // Calls of one step come without other events between them.
       if (hasResults && event.type !== 'tool_call' && event.type !== 'tool_result') closeStep()
       hasResults = event.type === 'tool_result' || event.type === 'tool_call'
       if (event.type === 'content_delta') content += event.delta
@@ -56,13 +56,13 @@ export function createAnswerRecorder({ model, from, ...beginning }: Beginning) {
       if (event.type === 'tool_result') toolResults.push(resultOf(event))
     },
 
-    /** Changes with everything that is said; empty while nothing was. */
+    /** Returns a text that changes with each addition; empty before the first. */
     state: () =>
       content === '' && toolCalls.length === 0
         ? ''
         : `${content.length} ${toolCalls.length} ${toolResults.length}`,
 
-    /** The message as it stands; `metadata` says how whole it is. */
+    /** Returns the current message; `metadata` describes whether it is complete. */
     message(metadata: Omit<MessageMetadata, 'model'>): ChatMessage {
       return {
         ...beginning,

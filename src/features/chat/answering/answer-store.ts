@@ -18,9 +18,9 @@ interface Dependencies {
   transact: Transact<ChatEvents>
 }
 
-/** Stores answers under the conversation's lock: a process that has lost it writes nothing more. */
+/** Stores answers under the conversation's lock: a process that has lost the lock can no longer write. */
 export function createAnswerStore({ lock, transact }: Dependencies) {
-  /** An answer replaces all that followed its question. */
+  /** Stores an answer, which replaces everything after its question. */
   async function write(
     database: Kysely<AgentTables>,
     outbox: Pick<Outbox, 'add'>,
@@ -35,7 +35,7 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
     await putApprovals(database, message)
   }
 
-  /** The fields of the conversation's row after an answer that ends it. */
+  /** Returns the fields of the conversation's row after an answer that ends it. */
   function endOf(
     { userMessage: { sequence } }: Question,
     message: ChatMessage | undefined,
@@ -44,10 +44,10 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
   }
 
   return {
-    /** How often the lock has to be renewed, in milliseconds. */
+    /** Interval at which the lock must be renewed, in milliseconds. */
     renewalMs: lock.renewalMs,
 
-    /** Stores an answer in the making, if there is something of it, and renews the lock; false if the lock is lost. */
+    /** Stores an unfinished answer, if there is one, and renews the lock; returns false if the lock is lost. */
     checkpoint(question: Question, message: ChatMessage | undefined): Promise<boolean> {
       return transact(question.agent, async (transaction, outbox) => {
         if (!(await lock.renew(transaction, question.lock, endOf(question, message)))) return false
@@ -56,7 +56,7 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
       })
     },
 
-    /** Stores the answer as far as it is; the conversation waits with it. Returns false if the lock is lost. */
+    /** Stores the unfinished answer and parks the conversation. Returns false if the lock is lost. */
     park(
       question: Question,
       message: PutMessage,
@@ -70,7 +70,7 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
       })
     },
 
-    /** Stores the answer as it will stay and unlocks the conversation; false if the lock is lost. */
+    /** Stores the final answer and unlocks the conversation; returns false if the lock is lost. */
     finish(question: Question, message: PutMessage | undefined, error?: AppError): Promise<boolean> {
       return transact(question.agent, async (transaction, outbox) => {
         if (!(await lock.release(transaction, question.lock, endOf(question, message)))) return false

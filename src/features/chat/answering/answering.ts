@@ -22,13 +22,13 @@ import type { GiveTitle } from './give-title.ts'
 import type { Question } from './question.ts'
 import type { PlannedOutcome } from './turn-planner.ts'
 
-/** How a question ended. `assistantMessage` is what was said and stored, if anything was. */
+/** The end of a question. `assistantMessage` is the stored answer, if there is any. */
 export interface Answered {
   assistantMessage: ChatMessage | undefined
   error: AppError | undefined
-  /** It goes on in another process: its conversation stays locked, and what was recorded is stored. */
+  /** The turn continues in another process: its conversation stays locked, and its record is stored. */
   isSuspended?: true
-  /** It is parked: a decision has it go on. */
+  /** The turn is parked: a decision resumes it. */
   isWaiting?: true
 }
 
@@ -43,7 +43,7 @@ interface Dependencies {
   log: Log
 }
 
-/** Answers questions: runs their turns, stores what is said meanwhile, renews the lock and releases it. */
+/** Answers questions: runs their turns, stores partial answers, renews the lock and releases it. */
 export function createAnswering(needs: Dependencies) {
   const { store, running, giveTitle, clock, log } = needs
 
@@ -83,23 +83,23 @@ export function createAnswering(needs: Dependencies) {
     return await settle(needs, question, recorder, end, ending.signal)
   }
 
-  /** Never rejects; the lock and the agent are released in any case. */
+  /** Runs the turn. Never rejects; the lock and the agent are released in any case. */
   function run(question: Question, emit: (event: TurnEvent) => void, client: AbortSignal): Promise<Answered> {
     const work = (ending: AbortController) =>
       attempt(question, emit, ending)
         .catch(async cause => {
           logFailure(log, question, cause)
           const error = notStored(cause, ending.signal)
-          // Its job tries again.
+          // The turn's job retries.
           if (question.recording) return { assistantMessage: undefined, error, isSuspended: true as const }
-          // An answer that can't be stored must not keep the conversation locked; if this fails as well, the lease ends.
+          // A failure to store the answer must not keep the conversation locked; if this also fails, the lease ends.
           await store.finish(question, undefined).catch(() => false)
           return { assistantMessage: undefined, error }
         })
         .finally(() => question.agent.release())
     return running.run([client, question.agent.signal], work, question.turnId).then((answered: Answered) => {
       const { assistantMessage: answer, error, isWaiting } = answered
-      // One that is recorded from its beginning gives it when it has gone on.
+      // A turn that is recorded from its beginning gets its title after it has continued.
       const isOver = !isWaiting || question.recording === undefined
       if (answer && isOver && error === undefined && !answer.metadata?.aborted) giveTitle(question, answer)
       return answered
@@ -109,7 +109,7 @@ export function createAnswering(needs: Dependencies) {
   return {
     run,
 
-    /** Answers in one piece, and emits each event of the turn. Throws what ended the turn, even after a partial answer. */
+    /** Answers a question as a whole, and emits each event. Throws the error that ended the turn, even after a partial answer. */
     async answer(
       question: Question,
       client: AbortSignal,
@@ -125,7 +125,7 @@ export function createAnswering(needs: Dependencies) {
   }
 }
 
-/** Undefined if the turn does not wait. */
+/** Returns undefined if the turn does not wait. */
 async function parked(
   { store, holdWait }: Dependencies,
   question: Question,
@@ -136,7 +136,7 @@ async function parked(
   if (end.kind !== 'waiting' || planned === undefined) return undefined
   const { id: toolCallId, name, toolVersion, inBrowser: wait } = end.waits
   const message = recorder.message({ ...metadataOf(turnEnd, undefined, false), waiting: true })
-  // Of a call that waits for approval it is the result that people see; the turn goes on without it.
+  // People see this as the result of a call that waits for approval; the turn continues without it.
   const held = { toolCallId, name, error: waitsForPerson, approval: 'required' as const, toolVersion }
   const shown = { ...message, toolResults: [...(message.toolResults ?? []), ...(wait ? [] : [held])] }
   const state = { ...planned, steps: recorder.steps() }
@@ -150,7 +150,7 @@ async function parked(
   return isParked ? { assistantMessage: shown, error: undefined, isWaiting: true } : withoutLock(question)
 }
 
-/** The job of a turn that is recorded goes on with it. */
+/** Returns the end after a lost lock. The job of a recorded turn continues it. */
 function withoutLock({ recording }: Question): Answered {
   return { assistantMessage: undefined, error: lockWasLost(), ...(recording && { isSuspended: true }) }
 }
@@ -212,14 +212,14 @@ function metadataOf(turnEnd: TurnEnd, error: AppError | undefined, isStopped: bo
 
 export type Answering = ReturnType<typeof createAnswering>
 
-/** An abort that has something to say, as those of the server have and a client's has not, brings its own error. */
+/** Returns the error of an abort. Aborts by the server have a reason with an error; a client's has none. */
 function errorOf(end: TurnOutcome['end'], signal: AbortSignal): AppError | undefined {
   if (end.kind === 'failed') return end.error
   return end.kind === 'aborted' && signal.reason instanceof AppError ? signal.reason : undefined
 }
 
 function turnThatNeverBegan(cause: unknown, signal: AbortSignal, { refusal }: Question): TurnEnd {
-  // An agent that is deleted meanwhile has no settings and tools to begin with.
+  // A turn of an agent that is deleted meanwhile has no settings and tools to begin with.
   const known = isNotFound(cause) ? cause : refusal
   const error = known ?? unexpected('The answer could not be begun.', cause)
   return {
@@ -241,7 +241,7 @@ function isProcessEnding(reason: unknown): boolean {
   return reason instanceof JobAborted || (reason instanceof AppError && reason.code === 'SHUTTING_DOWN')
 }
 
-/** The signal's reason shows whether another process has deleted the agent, which leaves no place to store the answer. */
+/** Returns the error for a failed write. The signal's reason shows if another process has deleted the agent. */
 function notStored(cause: unknown, { reason }: AbortSignal): AppError {
   return isNotFound(reason) ? reason : unexpected('The answer could not be stored.', cause)
 }

@@ -17,38 +17,38 @@ import type { WaitingTurns } from '../waiting/waiting.service.ts'
 import type { Question } from './question.ts'
 import type { PlanOptions, TurnPlanner } from './turn-planner.ts'
 
-/** Questions that are stored at a time: of many that come at once, few are accepted early instead of all late. */
+/** Max questions that are stored at a time: of many simultaneous ones, few are accepted early instead of all late. */
 const maxAccepting = 4
 
-/** A question that was checked and can be accepted. Disposed before that, it leaves nothing behind. */
+/** A question that was checked and can be accepted. Disposing of an unaccepted one leaves nothing behind. */
 export interface Draft extends AsyncDisposable {
-  /** Locks the conversation that it continues, if there is one: nothing else can prevent its acceptance then. */
+  /** Locks the conversation that the question continues, if there is one: after this, nothing else can prevent its acceptance. */
   hold(): Promise<void>
   /** Stores the question and locks its conversation. */
   accept(how?: Accepting): Promise<Question>
-  /** Of the agent, when the question was checked. */
+  /** The agent's settings when the question was checked. */
   settings: StoredSettings
-  /** Ends the wait of the conversation, if the question says so and there is one. */
+  /** Ends the conversation's wait, if there is one and the question requests this. */
   endWait(transaction: Kysely<AgentTables>, outbox: Outbox<ChatEvents>, conversationId: string): Promise<void>
-  /** Where it would be accepted. Throws as `accept` does, except for a lock. */
+  /** Finds the conversation it would join. Throws like `accept`, but ignores locks. */
   find(transaction: Kysely<AgentTables>): Promise<Place>
 }
 
 interface Accepting {
-  /** A fresh one unless given. */
+  /** Defaults to a new id. */
   turnId?: string
   /** A lock of the conversation that the new one replaces. */
   held?: Lock | undefined
-  /** In the same transaction. */
+  /** Further changes in the same transaction. */
   also?(transaction: Kysely<AgentTables>, lock: Lock): Promise<void>
 }
 
-/** The conversation that a question continues; it begins one without. */
+/** The conversation that a question continues, or a new one without an id. */
 interface Place {
   conversationId: string | undefined
-  /** If it is stored already. */
+  /** The question, if it is stored already. */
   question?: StoredMessage
-  /** Of a new one. */
+  /** The attachments of a new question. */
   attachments?: readonly Attachment[]
 }
 
@@ -61,11 +61,11 @@ interface Wanted<Found extends Place> {
   agentId: string
   asker: Asker
   options: Omit<PlanOptions, 'isOutsider'> & { cancel_waiting?: boolean }
-  /** Why its turn is to fail. */
+  /** The reason why the question's turn must fail. */
   refusal?: AppError | undefined
   /** Throws if the conversation can't take the question. */
   find(transaction: Kysely<AgentTables>): Promise<Found>
-  /** Stores what is new. The lock that it returns replaces the one that was held. */
+  /** Stores a new message, conversation or turn. The lock that it returns replaces `held`. */
   store(
     transaction: Kysely<AgentTables>,
     outbox: Outbox<ChatEvents>,
@@ -131,7 +131,7 @@ export function createDrafts({ waiting, agentDatabases, planner, lock, transact,
           await also?.(transaction, stored.lock)
           return stored
         }).finally(release)
-        // From here on, the question has the agent and the lock.
+        // From here on, the question owns the agent and the lock.
         undo.move()
         const context = { agent, userMessage: accepted.userMessage, isFirst }
         const { model } = plan

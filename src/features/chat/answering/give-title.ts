@@ -10,7 +10,7 @@ import type { TurnPlanner } from './turn-planner.ts'
 import { answerAlone } from './turn-planner.ts'
 
 const timeoutMs = 30_000
-/** Of the question, and of the answer. */
+/** Max characters of the question, and of the answer. */
 const shownCharacters = 2000
 const titleCharacters = 80
 
@@ -27,8 +27,8 @@ interface Dependencies {
 export type GiveTitle = ReturnType<typeof createTitles>
 
 /**
- * Has the agent's `title_model` name a conversation after its first answer, in the background. The title stays if that fails, or
- * if a person has changed it by then.
+ * Names a conversation by the agent's `title_model` after its first answer, in the background. The title remains if this
+ * fails, or if a person has changed it meanwhile.
  */
 export function createTitles({ planner, agentDatabases, running, log }: Dependencies) {
   async function give(
@@ -63,7 +63,7 @@ export function createTitles({ planner, agentDatabases, running, log }: Dependen
   }
 }
 
-/** The first line with a word in it, without the marks that models put around. */
+/** Returns the first line with a word in it, without the marks that models put around. */
 function titleIn(answer: string): string {
   const line = answer.split('\n').find(text => /[\p{L}\p{N}]/u.test(text)) ?? ''
   const bare = line.replace(/^[\s"'“”„«»*#_`]+/, '').replace(/[\s"'“”„«»*#_`.]+$/, '')

@@ -6,7 +6,7 @@ import type { ReadPage } from '../chat.schema.ts'
 const mostPages = 100
 const mostPassages = 100
 
-/** The web pages that the tools of one turn have read, each once. */
+/** Lists the web pages that the tools of one turn have read, each once. */
 export function createPageList(clock: Clock, known: readonly ReadPage[] = []) {
   const pages = new Map(known.map(page => [page.url, page]))
   return {
@@ -18,7 +18,7 @@ export function createPageList(clock: Clock, known: readonly ReadPage[] = []) {
   }
 }
 
-/** The passages that the model of one turn was shown, each once. */
+/** Lists the passages that the model of one turn was shown, each once. */
 export function createCitedList(known: readonly CitedPassage[] = []) {
   const cited = new Map(known.map(passage => [passage.id, passage]))
   return {

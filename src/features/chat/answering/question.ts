@@ -11,26 +11,26 @@ import type { TurnEvent, WaitingCall } from '../turn/turn.ts'
 import type { PlannedState, RecordedEnd, RecordedTurn, Recording } from '../waiting/recorded-turn.ts'
 import type { PlannedOutcome } from './turn-planner.ts'
 
-/** A question that was accepted and stored, and whose conversation is locked for it. */
+/** A stored question whose conversation is locked for it. */
 export interface Question {
-  /** Held until the question is answered. */
+  /** The agent's handle, released when the question is answered. */
   agent: AgentHandle
   lock: Lock
   userMessage: StoredMessage
   asker: Asker
-  /** It is a new message, so that nothing follows it in its conversation. */
+  /** True for a new message, which is the last one of its conversation. */
   isNew?: boolean
-  /** The conversation that made room for the new one that the question began. */
+  /** The conversation that was evicted for the new one of the question. */
   evictedConversationId?: string | undefined
-  /** Of a conversation that it began: the title that it gave, and the model that may give a better one. */
+  /** The first title of the question's new conversation, and the model that can improve it. */
   title?: { former: string; model: string | undefined } | undefined
   /** Id of the model that answers. */
   model: string
-  /** Id of its turn, and of the answer. */
+  /** Id of the turn, and of the answer. */
   turnId: string
-  /** Why it is not answered. */
+  /** The reason why the question is not answered. */
   refusal?: AppError | undefined
-  /** How long its calls may wait for a decision, in seconds. */
+  /** Max wait of its calls for a decision, in seconds. */
   approvalTimeout: number
   /** Runs the turn; see `runTurn`. */
   turn(
@@ -38,9 +38,9 @@ export interface Question {
     signal: AbortSignal,
     recording?: Recording<PlannedState>,
   ): Promise<PlannedOutcome>
-  /** Of a turn that goes on after its process has ended. */
+  /** The record of a turn that can continue after its process has ended. */
   recording?: RecordedEnd
-  /** Within the transaction that parks the turn: stores all that it needs to go on. It does not wait without. */
+  /** Stores everything that the turn needs to continue, in the transaction that parks it. Without this, the turn never waits. */
   park?(transaction: Kysely<AgentTables>, outbox: Outbox<ChatEvents>, parked: ParkedTurn): Promise<void>
 }
 

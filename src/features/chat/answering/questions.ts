@@ -27,12 +27,12 @@ import type { TurnPlanner } from './turn-planner.ts'
 const titleCharacters = 80
 
 export interface QuestionInput extends NewMessage {
-  /** One that no message has; a fresh one unless given. */
+  /** An unused id; defaults to a new one. */
   id?: string
-  /** The conversation to go on with, or to begin under this id, if `conversationId` names none. */
+  /** If `conversationId` names no conversation: the id of the one to continue, or to begin under this id. */
   standingConversationId?: string
   instructions?: string
-  /** When it was sent, unless that is now. */
+  /** The time of sending; defaults to now. */
   sentAt?: string
 }
 
@@ -48,12 +48,12 @@ interface Dependencies {
   ids: Ids
 }
 
-/** Checks questions and stores them in their conversations, locked, so that they can be answered. */
+/** Checks questions, stores them and locks their conversations, so that they can be answered. */
 export function createQuestions(needs: Dependencies) {
   const { starts, lock, files, clock, ids } = needs
   const draft = createDrafts(needs)
 
-  /** A new message of a user, in its conversation or a new one. @param refusal why its turn is to fail, if it is */
+  /** Drafts a user's new message, in its conversation or a new one. @param refusal the reason why its turn must fail, if any */
   function draftNew(agentId: string, input: QuestionInput, asker: Asker, refusal?: AppError): Promise<Draft> {
     const { content = '', standingConversationId } = input
     const { channel, contactId, author, isOutsider } = asker
@@ -100,7 +100,7 @@ export function createQuestions(needs: Dependencies) {
     })
   }
 
-  /** The question that a message answers, or is, to be answered again. The old answer goes once there is a new one. */
+  /** Drafts a repeated answer to the question that a message is or answers. A new answer replaces the old one. */
   function draftAgain(
     agentId: string,
     messageId: string,
@@ -124,9 +124,9 @@ export function createQuestions(needs: Dependencies) {
   return {
     draftNew,
     draftAgain,
-    /** A new message, accepted at once. */
+    /** Accepts a new message at once. */
     accept: (...question: Parameters<typeof draftNew>) => accepted(draftNew(...question)),
-    /** The same for a question that is stored already. */
+    /** Accepts a stored question again, at once. */
     acceptAgain: (...question: Parameters<typeof draftAgain>) => accepted(draftAgain(...question)),
   }
 }
@@ -138,7 +138,7 @@ async function accepted(drafting: Promise<Draft>): Promise<Question> {
   return await draft.accept()
 }
 
-/** An answer's question stands right before it, or was deleted: an earlier one may have an answer of its own, which must stay. */
+/** Returns the question right before an answer, if it was not deleted: an earlier one can have an answer that must stay. */
 async function questionOf(database: Kysely<AgentTables>, message: StoredMessage): Promise<StoredMessage> {
   if (message.role === 'user') return message
   const { conversationId, sequence, metadata } = message
@@ -156,14 +156,14 @@ export function userMessage(id: string, conversationId: string, content: string,
   return { id, role: 'user' as const, content, conversationId, toolCalls: null, toolResults: null, createdAt }
 }
 
-/** The first line of a conversation's first message, cut at a word. */
+/** Returns the first line of a conversation's first message, cut at a word. */
 export function titleOf(content: string): string {
   const line = content.trim().split(/\r?\n/)[0] ?? ''
   if (line.length <= titleCharacters) return line
   return `${cutEnd(line, titleCharacters).replace(/\s+\S*$/, '')}…`
 }
 
-/** The conversation that a message goes on with; undefined if it begins a new one. */
+/** Returns the conversation that a message continues; undefined if it begins a new one. */
 async function currentConversation(
   transaction: Kysely<AgentTables>,
   { conversationId, standingConversationId: standing }: QuestionInput,

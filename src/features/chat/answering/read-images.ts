@@ -4,7 +4,7 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Attachment } from '../chat.schema.ts'
 import { imageCharacters, promptCharacters } from '../turn/context-budget.ts'
 
-/** Of one prompt: providers take requests of 20 MB and more, in which images are a third longer. */
+/** Max bytes of the images in one prompt: providers accept requests of 20 MB and more, in which images are a third longer. */
 const maxBytes = 10 * 1024 * 1024
 const maxImages = 20
 
@@ -12,7 +12,7 @@ interface Message {
   metadata?: { attachments?: readonly Attachment[] }
 }
 
-/** The newest images of these messages, the oldest first, that a prompt has room for; by their ids. */
+/** Returns the newest images of these messages that fit into a prompt, the oldest first, by their ids. */
 export async function readImages(
   { files }: Pick<AgentHandle, 'files'>,
   messages: readonly Message[],
@@ -28,7 +28,7 @@ export async function readImages(
     const bytes = Buffer.concat(
       await Array.fromAsync(files.read(id, { start: 0, end: size })).catch(() => []),
     )
-    // One that was deleted is not shown.
+    // A deleted image is not shown.
     if (bytes.length === size) images.set(id, imagePart(name, mime_type, bytes.toString('base64')))
   }
   return images

@@ -4,7 +4,7 @@ import type { StreamEvent, TurnEvent } from '../stream-events.schema.ts'
 import type { Answering } from './answering.ts'
 import type { Question } from './question.ts'
 
-/** A line that means nothing to programs. */
+/** A line that programs ignore. */
 export type Comment = string
 
 /** Answers a question, and emits each event of the answer. The turn ends when `client` aborts. Never rejects. */

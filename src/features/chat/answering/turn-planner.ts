@@ -39,13 +39,13 @@ import type { PlannedState, Recording } from '../waiting/recorded-turn.ts'
 import { createCitedList, createPageList } from './page-list.ts'
 import { readImages } from './read-images.ts'
 
-/** Messages of a conversation that are looked at for a prompt at most. */
+/** Max messages of a conversation that are read for a prompt. */
 const historyMessages = 400
 
-/** How a question will be answered: decided before it is stored, so that a wrong model costs nothing. */
+/** The plan for answering a question, made before the question is stored, so that a wrong model costs nothing. */
 export interface TurnPlan {
   model: string
-  /** Of the agent, when the question was asked. */
+  /** The agent's settings when the question was asked. */
   settings: StoredSettings
   run(
     context: QuestionContext,
@@ -56,36 +56,36 @@ export interface TurnPlan {
 }
 
 export interface PlannedOutcome extends TurnOutcome {
-  /** Tools of the agent that the model was not offered, since all of them are too many for it. */
+  /** Number of the agent's tools that the model was not offered, because there are too many for it. */
   toolsLeftOut: number
-  /** Pages that tools have read, in the order of their first reading. */
+  /** Pages that tools have read, in order of first reading. */
   pages: ReadPage[]
-  /** Passages that the model was shown, in the order of their finding. */
+  /** Passages that the model was shown, in order of retrieval. */
   passages: CitedPassage[]
-  /** Of a turn that waits. */
+  /** The state of a turn that waits. */
   planned?: PlannedState
-  /** As they stood behind the question; empty if nothing was found for it. */
+  /** The passages as the prompt had them after the question; empty if none was found. */
   shown: string
 }
 
 interface QuestionContext {
   agent: AgentHandle
-  /** Without an id it is stored nowhere. */
+  /** A message without an id is not stored. */
   userMessage: Pick<StoredMessage, 'conversationId' | 'sequence' | 'content' | 'toolResults' | 'metadata'> &
     Partial<Pick<StoredMessage, 'id'>>
-  /** Nothing was said before. */
+  /** True if the conversation has no earlier messages. */
   isFirst: boolean
-  /** In the place of a conversation that is stored here. */
+  /** The caller's conversation, which replaces a stored one. */
   sent?: SentConversation
 }
 
-/** A conversation that its caller keeps, and sends whole: nobody can say where its texts come from. */
+/** A conversation stored by the caller and sent in full. Its texts are untrusted. */
 export interface SentConversation extends Pick<TurnInput, 'call' | 'toolChoice'> {
-  /** Without a system message. */
+  /** The messages without a system message. */
   messages: readonly PromptMessage[]
-  /** The caller's own instructions, which come after the agent's. */
+  /** The caller's own instructions, which follow the agent's. */
   wishes: string
-  /** Those that the caller runs. */
+  /** The tools that the caller runs. */
   tools: readonly Tool[]
 }
 
@@ -93,7 +93,7 @@ export interface PlanOptions extends Pick<Asker, 'isOutsider'> {
   model?: string
   enableTools?: boolean
   autoRag?: boolean
-  /** In the place of the agent's own. */
+  /** Replaces the agent's own instructions. */
   instructions?: string
   response_format?: ResponseFormat | null | undefined
 }
@@ -116,7 +116,7 @@ const nobodyApproves =
   'This call needs the approval of a person, which can only be given in a conversation that is kept at this service. It was ' +
   'not made. Say what it would do, and that it has to be asked for there.'
 
-/** The messages before a question: no more than fill the prompt, since the rest would be left out anyway. */
+/** Reads the messages before a question: only as many as fill the prompt, because others would be dropped anyway. */
 async function readHistory({ agent: { db }, userMessage, isFirst }: QuestionContext, contextWindow: number) {
   if (isFirst) return []
   const { conversationId, sequence } = userMessage
@@ -132,7 +132,7 @@ interface PromptParts
   extends Pick<Parameters<typeof buildPrompt>[0], 'agentName' | 'instructions' | 'passages'> {
   history: readonly StoredMessage[]
   form: Form | undefined
-  /** Behind the system message. */
+  /** Messages after the system message. */
   documents: readonly PromptMessage[]
 }
 
@@ -160,7 +160,7 @@ async function formFor(
   throw invalid('response_format', 'can’t be used with the model builtin, which answers in its own words')
 }
 
-/** Results of tools stand in the prompt again; an answer may repeat text of outsiders in its own words, and files hold it. */
+/** True for text of outsiders in the prompt: tool results, answers that can repeat it in other words, or files. */
 function isTainted({ toolResults, metadata }: Pick<StoredMessage, 'toolResults' | 'metadata'>): boolean {
   return toolResults !== null || metadata?.tainted === true || metadata?.attachments !== undefined
 }
@@ -175,7 +175,7 @@ interface Retrieval extends Pick<TurnInput, 'emit' | 'signal' | 'contextWindow'>
   cited: ReturnType<typeof createCitedList>
 }
 
-/** The passages for a question. Without them it can still be answered, so that a failing search is no failing turn. */
+/** Finds the passages for a question. A failing search does not fail the turn, because it can answer without them. */
 async function retrieve(
   { knowledge, log }: Pick<Dependencies, 'knowledge' | 'log'>,
   { agent, userMessage: { content } }: QuestionContext,
@@ -199,7 +199,7 @@ async function retrieve(
   return found
 }
 
-/** Passes on what tools report, except for what is listed on the answer. */
+/** Passes on reports of tools, except for those that are listed on the answer. */
 function reportTo(
   pages: ReturnType<typeof createPageList>,
   cited: ReturnType<typeof createCitedList>,
@@ -212,12 +212,12 @@ function reportTo(
   }
 }
 
-/** Undefined for a question that is in no conversation. */
+/** Returns undefined for a question outside of conversations. */
 function conversationOf({ userMessage, sent }: QuestionContext): string | undefined {
   return sent === undefined && userMessage.id !== undefined ? userMessage.conversationId : undefined
 }
 
-/** By what calls are judged. In no conversation, no person can approve what they send. */
+/** Returns the data for judging calls. Outside of conversations, no person can approve what calls send. */
 function judgedBy(
   context: QuestionContext,
   { history, passages, documents }: JudgedParts,
@@ -236,7 +236,7 @@ interface JudgedParts extends Pick<PromptParts, 'history' | 'documents'> {
   passages: readonly FoundPassage[]
 }
 
-/** The documents of the conversation; a model gets them whole up to a quarter of its window, at four characters per token. */
+/** Opens the conversation's documents; whole ones for a model up to a quarter of its window, at four characters per token. */
 async function openDocuments(
   { documents }: Pick<Dependencies, 'documents'>,
   context: QuestionContext,
@@ -245,7 +245,7 @@ async function openDocuments(
 ): Promise<ConversationDocuments & { messages: PromptMessage[] }> {
   if (conversationOf(context) === undefined) return { ...noDocuments, messages: [] }
   const opened = await documents.open(context.agent, context.userMessage, {
-    // The retriever reads passages behind the question alone.
+    // The retriever only reads passages after the question.
     characters: provider === 'builtin' ? 0 : contextWindow,
     onReading: name => emit({ type: 'reading', name }),
     signal,
@@ -255,7 +255,7 @@ async function openDocuments(
 }
 
 /**
- * The tools of the caller keep their names, by which the caller knows them. Their order is fixed, since they are the beginning of
+ * Returns the tools; the caller's keep their names, by which the caller knows them. The order is fixed, because tools begin
  * the prompt: the caller's, the built-in ones, the others as their features store them.
  */
 function allTools(offered: readonly Tool[], callers: readonly Tool[] = []): readonly Tool[] {
@@ -267,8 +267,8 @@ function allTools(offered: readonly Tool[], callers: readonly Tool[] = []): read
 }
 
 /**
- * Calls a model. The calls of tools in its answer get ids of ours, which are those that are stored: so later prompts repeat them
- * as they were sent, to any model.
+ * Calls a model. Its tool calls get ids of ours, which are the stored ones: so later prompts repeat them
+ * unchanged, to any model.
  */
 function callsOf(
   model: LanguageModel,
@@ -283,7 +283,7 @@ function callsOf(
     })
 }
 
-/** Gives the states of a turn to their recording, and keeps the one that it waits with. */
+/** Passes the states of a turn to its record, and keeps the state that it waits with. */
 function recordedBy(
   { record, parks }: Recording<PlannedState> = {},
   stateAt: (turn: TurnState) => PlannedState,
@@ -300,7 +300,7 @@ function recordedBy(
 }
 
 export function createTurnPlanner(needs: Dependencies) {
-  /** Throws CONFLICT for an agent that is not active, and what budgets and the choice of a model may throw. */
+  /** Throws CONFLICT for an agent that is not active, and errors of budgets and of the choice of a model. */
   async function plan(agentId: string, options: PlanOptions): Promise<TurnPlan> {
     const { name, status, settings, credentials } = await needs.settings.profileOf(agentId)
     if (status !== 'active')
@@ -371,7 +371,7 @@ export function createTurnPlanner(needs: Dependencies) {
   return { plan, refuse: refusedBy(needs) }
 }
 
-/** For a question that is stored all the same: its turn fails with the refusal. */
+/** Returns the plan for a question that is stored but refused: its turn fails with the refusal. */
 function refusedBy({ settings: { profileOf } }: Pick<Dependencies, 'settings'>) {
   return async (agentId: string, refusal: AppError, { model }: PlanOptions): Promise<TurnPlan> => {
     const { settings } = await profileOf(agentId)
@@ -383,8 +383,8 @@ function refusedBy({ settings: { profileOf } }: Pick<Dependencies, 'settings'>) 
 export type TurnPlanner = ReturnType<typeof createTurnPlanner>
 
 /**
- * Answers a question that is in no conversation: nothing of it is stored. Throws what ended the turn, CONFLICT where a call needs
- * the approval of a person.
+ * Answers a question outside of conversations, without storing anything. Throws the error that ended the turn, CONFLICT if a call
+ * needs the approval of a person.
  */
 export async function answerAlone(
   planner: TurnPlanner,
