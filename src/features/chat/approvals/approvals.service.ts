@@ -39,28 +39,28 @@ interface Dependencies {
 interface Taken {
   approval: StoredApproval
   held: Lock
-  /** How many characters of the call's result are kept in the stored answer. */
+  /** Max characters of the call's result in the stored answer. */
   kept: number
 }
 
-/** A turn that has waited with the call makes it, or learns of the refusal. */
+/** A turn that has waited with the call, and makes it or receives the refusal. */
 interface Resumed {
   resumed: string
   name: string
 }
 
 interface Decider {
-  /** One who reaches only own conversations decides where the tool says so. */
+  /** A caller that reaches only own conversations decides where the tool permits it. */
   reach: Reach
   tools: readonly Tool[]
-  /** Done with the decision, in its transaction. */
+  /** Further changes in the decision's transaction. */
   also?: (transaction: AgentDatabase) => Promise<void>
 }
 
-/** Calls that a model wanted to make after it had seen text of outsiders: a person decides on each, once. */
+/** Manages calls that a model wanted to make after it had read text of outsiders: a person decides on each, once. */
 export function createApprovalsService(needs: Dependencies) {
   const { waiting, transact, lock, clock, log } = needs
-  /** The conversation stays locked from here on, so that no turn reads the answer while it changes. */
+  /** Records the decision. The conversation stays locked from here on, so that no turn reads the answer while it changes. */
   function take(agent: AgentHandle, toolCallId: string, isApproved: boolean, decider: Decider) {
     return transact(agent, async (transaction, outbox): Promise<Taken | Resumed> => {
       const approval = await requireFor(decider, transaction, toolCallId)
@@ -76,7 +76,7 @@ export function createApprovalsService(needs: Dependencies) {
     })
   }
 
-  /** Runs the call while its conversation's lock is kept alive. */
+  /** Runs the call while it renews the conversation's lock. */
   async function runLocked(agent: AgentHandle, { approval, held, kept }: Taken, tools: readonly Tool[]) {
     const lost = new AbortController()
     let renewing: Promise<void> = Promise.resolve()
@@ -115,8 +115,8 @@ export function createApprovalsService(needs: Dependencies) {
     list: ({ db }: AgentHandle, query: ApprovalListQuery, reach: Reach) => listApprovals(db, query, reach),
 
     /**
-     * Makes the call, or refuses it for good; the result replaces the error in the stored answer. A call is made at most
-     * once: if the server dies meanwhile, it is not made again.
+     * Makes the call, or refuses it finally; the result replaces the error in the stored answer. A call is made at most
+     * once, even if the server dies meanwhile.
      */
     async decide(
       agent: AgentHandle,
@@ -140,7 +140,7 @@ export function createApprovalsService(needs: Dependencies) {
 
 export type ApprovalsService = ReturnType<typeof createApprovalsService>
 
-/** The tools that a call may need, loaded before anything is decided: if this fails, the call keeps waiting. */
+/** Loads the tools that a call can need before the decision is stored: if this fails, the call keeps waiting. */
 async function toolsOf(
   { toolsFor, statusOf }: Pick<Dependencies, 'toolsFor' | 'statusOf'>,
   agent: AgentHandle,
@@ -152,7 +152,7 @@ async function toolsOf(
   return toolsFor(agent, await turnOf(agent.db, toolCallId))
 }
 
-/** The turn that the call was made in, whose browser the tools use. */
+/** Returns the turn of the call, whose browser the tools use. */
 async function turnOf(database: AgentDatabase, toolCallId: string): Promise<ToolTurn | undefined> {
   const approval = await findApproval(database, toolCallId, 'all')
   const answer = approval && (await findMessage(database, approval.messageId))
@@ -171,7 +171,7 @@ async function keptOf(database: AgentDatabase, { messageId }: StoredApproval): P
   return keptAfter(sizes.reduce((sum, size) => sum + size, 0))
 }
 
-/** Throws NOT_FOUND, and FORBIDDEN for one who may not decide on it. */
+/** Throws NOT_FOUND, and FORBIDDEN for a caller who may not decide. */
 async function requireFor({ reach, tools }: Decider, transaction: AgentDatabase, toolCallId: string) {
   const approval = required(await findApproval(transaction, toolCallId, reach), 'Approval')
   const tool = tools.find(({ name }) => name === approval.name)
@@ -179,7 +179,7 @@ async function requireFor({ reach, tools }: Decider, transaction: AgentDatabase,
   return approval
 }
 
-/** The turn that waits with the call goes on; undefined if none does. */
+/** Resumes the turn that waits with the call; undefined if none does. */
 async function resume(
   waiting: Pick<WaitingTurns, 'decide'>,
   change: Parameters<WaitingTurns['decide']>[0],
@@ -193,7 +193,7 @@ async function resume(
   return { resumed: row.id, name: approval.name }
 }
 
-/** The person agreed to the call as the model made it; if the tool is another one by now, it is not run. */
+/** Runs the call as the person approved it; a tool that has changed meanwhile is not run. */
 async function run(
   { name, arguments: given, toolVersion, messageId }: StoredApproval,
   tools: readonly Tool[],
