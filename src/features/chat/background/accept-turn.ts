@@ -33,7 +33,7 @@ import { endTurn } from '../waiting/end-turn.ts'
 import { turnJobKey, turnJobName } from '../waiting/stored-turn.ts'
 import type { WaitingTurns } from '../waiting/waiting.service.ts'
 
-/** Messages that may wait in a conversation. */
+/** Max queued messages in a conversation. */
 const maxQueued = 20
 
 export interface BackgroundOptions {
@@ -41,11 +41,11 @@ export interface BackgroundOptions {
   on_busy?: 'reject' | 'queue'
 }
 
-/** What a turn is about, as its row has it: a new message, or one that is stored. */
+/** The subject of a turn as in its row: a new message, or a stored one. */
 export interface StoredQuestion {
   message: ChatMessage
   isNew: boolean
-  /** Of the conversation that it began. */
+  /** The title of the turn's new conversation. */
   title?: string
   options: QuestionInput & TurnOptions
   asker: Asker
@@ -68,7 +68,7 @@ interface Dependencies {
   ids: Ids
 }
 
-/** Accepts questions whose turns go on without their requests: each is a job, and the message is stored when its turn begins. */
+/** Accepts questions whose turns outlive their requests: each is a job, and the message is stored when its turn begins. */
 export function createBackgroundTurns({ waiting, lock, starts, transact, clock, ids }: Dependencies) {
   async function accept(
     agent: AgentHandle,
@@ -117,7 +117,7 @@ export function createBackgroundTurns({ waiting, lock, starts, transact, clock, 
   return {
     accept,
 
-    /** Ends a turn that waits for a person, or has not gone on since the decision; false if it does neither. */
+    /** Ends a turn that waits for a person, or has not continued after the decision; returns false for other turns. */
     endWait: async (agent: AgentHandle, turnId: string): Promise<boolean> =>
       Boolean((await findStanding(agent.db, turnId))?.waiting) &&
       transact(agent, async (transaction, outbox) => {
@@ -127,7 +127,7 @@ export function createBackgroundTurns({ waiting, lock, starts, transact, clock, 
         return await waiting.end({ transaction, outbox }, row, 'stopped')
       }),
 
-    /** Ends a turn that has not begun; false if it has. */
+    /** Ends a turn that has not begun; returns false if it has. */
     withdraw: (agent: AgentHandle, turnId: string): Promise<boolean> =>
       transact(agent, async (transaction, outbox) => {
         const row = await findTurn(transaction, turnId)
@@ -135,7 +135,7 @@ export function createBackgroundTurns({ waiting, lock, starts, transact, clock, 
         const { options } = JSON.parse(row.question) as StoredQuestion
         const message = 'The message was withdrawn: its turn was stopped before it had begun.'
         const events = [{ type: 'error', message, code: 'CONFLICT' }] as const
-        // Its job may have begun it meanwhile.
+        // The turn's job can have begun it meanwhile.
         const end = { from: ['queued'], unsent: options.attachments, events } as const
         if (!(await endTurn({ transaction, outbox, clock }, row, end))) return false
         await outbox.cancel(turnJobKey(turnId))
@@ -146,7 +146,7 @@ export function createBackgroundTurns({ waiting, lock, starts, transact, clock, 
 
 export type BackgroundTurns = ReturnType<typeof createBackgroundTurns>
 
-/** Throws CONVERSATION_WAITING, unless the message is to queue. */
+/** Throws CONVERSATION_WAITING, unless the message can queue. */
 async function requireDecided(
   lock: Pick<ConversationLock, 'requireUnlocked'>,
   transaction: Kysely<AgentTables>,
@@ -157,7 +157,7 @@ async function requireDecided(
   await lock.requireUnlocked(transaction, conversationId)
 }
 
-/** Throws CONVERSATION_LOCKED, or CONFLICT if too many wait. */
+/** Throws CONVERSATION_LOCKED, or CONFLICT if too many messages wait. */
 async function requirePlace(
   transaction: Kysely<AgentTables>,
   conversationId: string,
@@ -173,7 +173,7 @@ async function requirePlace(
     )
 }
 
-/** The turn that the same message has begun before. Throws CONFLICT for another message. */
+/** Returns the turn that the same message has begun before. Throws CONFLICT for another message. */
 async function joined(
   database: Kysely<AgentTables>,
   { author, reach }: Asker,

@@ -7,24 +7,24 @@ import { eventsChange } from '../chat.events.ts'
 import { batchesAtOnce, hasEnded, readEvents } from '../rows/turns.repository.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
 
-/** How long a reader waits to look by itself, in milliseconds: at first, and at most. */
+/** Interval of a reader's own checks, in milliseconds: the first, and the max. */
 const lookMs = { first: 1_000, most: 4_000 }
-/** Of events as they are sent: the last of a turn that has ended, so that its reader need not wait to see that. */
+/** Matches the last event of a turn in its sent form, so that the reader need not wait to see the end. */
 const endsTurn = /\ndata: \{"type":"(message_complete|error)"[^\n]*\n\n$/
 
 interface Reading {
   agent: AgentHandle
   turnId: string
-  /** Number of the last event that the reader has had. */
+  /** Number of the last event that the reader has received. */
   after: number
   changes: ChangeFeed
-  /** Ends the events; an AppError as its reason is the last of them. */
+  /** Ends the events; if its reason is an AppError, that is the last event. */
   signal: AbortSignal
-  /** The last event of a turn whose events are no longer kept. */
+  /** Returns the last event of a turn whose events are deleted. */
   last(): Promise<StreamEvent>
 }
 
-/** The events of a turn as text, those that are stored and those to come. Each is read when its reader has taken those before it. */
+/** Returns the stored and future events of a turn as text. A batch is read when the reader has taken the previous one. */
 export function followTurn(reading: Reading): Readable {
   return Readable.from(eventsOf(reading), { objectMode: false })
 }
@@ -46,7 +46,7 @@ async function* eventsOf({ agent, turnId, after, changes, signal, last }: Readin
       if (batches.length > 0) {
         pause = lookMs.first
         quietSince = performance.now()
-        // Events that are written from here on are reported.
+        // Events written after this point are reported by changes.
         if (batches.length === batchesAtOnce || endsTurn.test(text)) continue
       } else if (await isOver(agent, turnId, at)) {
         if (at === 0) yield `event: message\ndata: ${JSON.stringify(await last())}\n\n`
@@ -67,7 +67,7 @@ async function* eventsOf({ agent, turnId, after, changes, signal, last }: Readin
   }
 }
 
-/** In this order, so that the last events are not missed. */
+/** Reads in this order, so that the last events are not missed. */
 async function isOver({ db }: AgentHandle, turnId: string, at: number): Promise<boolean> {
   return (await hasEnded(db, turnId)) && (await readEvents(db, turnId, at)).length === 0
 }
@@ -81,7 +81,7 @@ function textOf(turnId: string, last: number, lines: readonly string[], after: n
     .join('')
 }
 
-/** Resolves once there may be more: after a change of the turn, after the pause, or at the end of the reading. */
+/** Resolves once there might be more: after a change of the turn, after the pause, or at the end of the reading. */
 async function changed(
   follower: ReturnType<ChangeFeed['follow']>,
   turnId: string,

@@ -13,11 +13,11 @@ import { followTurn } from './follow-turn.ts'
 interface Dependencies {
   changes: ChangeFeed
   callerSignal: SignalOf
-  /** Aborted when the service stops: readers go on at another process. */
+  /** Aborted when the service stops: readers continue at another process. */
   stopping: AbortSignal
 }
 
-/** Sends the events of turns to callers, each as long as the caller may read them. */
+/** Sends the events of turns to callers while they may read them. */
 export function createTurnEvents({ changes, callerSignal, stopping }: Dependencies) {
   function send(request: FastifyRequest, reply: FastifyReply, turnId: string, after = 0): void {
     const { agent } = request
@@ -29,7 +29,7 @@ export function createTurnEvents({ changes, callerSignal, stopping }: Dependenci
   return {
     send,
 
-    /** Answers 204 if the turn is over and there is nothing behind the place. Throws NOT_FOUND for a turn that the caller can't see. */
+    /** Responds 204 if the turn is over without events after the place. Throws NOT_FOUND for a turn that the caller can't see. */
     async follow(request: FastifyRequest, reply: FastifyReply, turnId: string, place: string | undefined) {
       const { db } = request.agent
       const turn = required(await findStanding(db, turnId, sightOf(request)), 'Turn')
@@ -44,14 +44,14 @@ export function createTurnEvents({ changes, callerSignal, stopping }: Dependenci
 
 export type TurnEvents = ReturnType<typeof createTurnEvents>
 
-/** Of a turn whose events are no longer kept. */
+/** Returns the last event of a turn whose events are deleted. */
 async function lastOf({ agent }: FastifyRequest, turnId: string): Promise<StreamEvent> {
   const message = await findMessage(agent.db, turnId)
   if (message !== undefined) return completion(message)
   return { type: 'error', code: 'NOT_FOUND', message: 'The turn has ended, and its answer was deleted.' }
 }
 
-/** A place is the number of an event, or its id. */
+/** Returns the number of an event; a place is that number, or the event's id. */
 function numberIn(place: string | undefined, turnId: string): number {
   if (place === undefined || place === '') return 0
   const number = Number(place.startsWith(`${turnId}.`) ? place.slice(turnId.length + 1) : place)

@@ -6,28 +6,28 @@ import type { StreamEvent } from '../stream-events.schema.ts'
 
 type Database = Kysely<AgentTables>
 
-/** A batch is written once it has this many events, or after this time, in milliseconds. */
+/** Max size of a batch before it is written, in events and in milliseconds. */
 const batch = { events: 64, ms: 200 }
 /**
- * Bytes of a log; beyond them, it takes only what its readers need to end with the right text. With the longest text, whose
- * characters take up to six bytes each, that is 8 MB.
+ * Max bytes of a log; after that, it only takes events that readers need to end with the right text. With the longest text,
+ * whose characters take up to six bytes each, that is 8 MB.
  */
 const maxBytes = 2_000_000
 
 interface Dependencies {
   db: Database
-  /** Whether no other process has the database. */
+  /** True if no other process uses the database. */
   isExclusive: boolean
   turn: { id: string; run: number }
-  /** Number of the last event, bytes so far, and the index of the next delta. */
+  /** The number of the last event, the bytes so far, and the index of the next delta. */
   start: { last: number; bytes: number; deltas: number }
-  /** A batch was written. */
+  /** Called when a batch was written. */
   onWritten(): void
-  /** What can't be written, or no longer counts: another process runs the turn. */
+  /** Called when a write failed, or is obsolete because another process runs the turn. */
   onLost(error: unknown): void
 }
 
-/** The events of one run of a turn, as its readers get them. Adjacent deltas become one. */
+/** The events of one run of a turn, in their form for readers. Adjacent deltas become one. */
 export class TurnLog {
   readonly #needs: Dependencies
   #last: number
@@ -62,18 +62,18 @@ export class TurnLog {
     this.#schedule()
   }
 
-  /** Stores where the turn may go on, with all events so far. @param stateOf gets the index of the next delta. */
+  /** Stores the state to continue from, with all events so far. @param stateOf gets the index of the next delta. */
   record(stateOf: (deltas: number) => string): Promise<void> {
     return this.#write({ state: stateOf(this.#deltas) })
   }
 
-  /** Writes all that was added; then nothing more is written. */
+  /** Writes all added events; after that, no more are written. */
   async settle(): Promise<void> {
     await this.#write().catch(() => {})
     this.#unschedule()
   }
 
-  /** The last event, and the content that the readers should have by then; behind all that was written. */
+  /** Returns the last event and, if readers lack text, the full content before it, numbered after all written events. */
   lastEvents(event: StreamEvent, content: string | undefined) {
     const isComplete = content === undefined || !this.#isFull
     const events: StreamEvent[] = isComplete
@@ -87,7 +87,7 @@ export class TurnLog {
     return this.#deltas
   }
 
-  /** Within a transaction, once all else is written. */
+  /** Stores the last event in a transaction, after all other writes. */
   append(transaction: Database, event: StreamEvent): Promise<void> {
     return appendEvents(transaction, this.#needs.turn.id, [event], this.#last)
   }
@@ -104,12 +104,12 @@ export class TurnLog {
     this.#timer = undefined
   }
 
-  /** The events since the last call, numbered. */
+  /** Returns the events since the last call, numbered. */
   #take() {
     this.#unschedule()
     let taken = this.#pending
     let events = linesOf(taken)
-    // Counted here: however much has come since the last batch, it is one now.
+    // Counted here, because all events since the last batch are one batch now.
     this.#isFull ||= this.#bytes + Buffer.byteLength(events) > maxBytes
     if (this.#isFull) {
       taken = taken.filter(({ type }) => type !== 'content_delta').map(shortened)
@@ -122,7 +122,7 @@ export class TurnLog {
     return events === '' ? undefined : { last: this.#last, events }
   }
 
-  /** Writes what was added and changes the row of the turn, after all that was written before. */
+  /** Writes added events and changes the row of the turn, after all earlier writes. */
   #write(changes: { state?: string } = {}): Promise<void> {
     const { onWritten, onLost } = this.#needs
     const taken = this.#take()
@@ -133,7 +133,7 @@ export class TurnLog {
       onWritten()
     })
     const onFailed = (error: unknown) => {
-      // Its readers lack something.
+      // The log's readers lack events.
       this.#isFull = true
       onLost(error)
     }
@@ -144,7 +144,7 @@ export class TurnLog {
     return written
   }
 
-  /** False, and nothing is stored, once another run has begun. */
+  /** Returns false, and stores nothing, once another run has begun. */
   async #store(taken: { last: number; events: string } | undefined, changes: { state?: string }) {
     const { db, isExclusive, turn } = this.#needs
     if (changes.state === undefined) return !taken || appendInRun(db, turn, taken, isExclusive)
@@ -160,7 +160,7 @@ function linesOf(events: readonly StreamEvent[]): string {
   return events.map(event => JSON.stringify(event)).join('\n')
 }
 
-/** Without the results of tools, which the stored answer has. */
+/** Removes the results of tools, which are in the stored answer. */
 function shortened(event: StreamEvent): StreamEvent {
   if (event.type === 'message_complete') return { ...event, toolCalls: null, toolResults: null }
   if (event.type === 'tool_result' && event.success) return { ...event, result: event.resultPreview }

@@ -41,11 +41,11 @@ import type { WaitingTurns } from '../waiting/waiting.service.ts'
 import type { StoredQuestion } from './accept-turn.ts'
 import { TurnLog } from './turn-log.ts'
 
-/** Until a turn is looked at again whose conversation is in use, in milliseconds. */
+/** Time until the retry of a turn whose conversation is in use, in milliseconds. */
 const busyMs = 300
-/** Until a turn is looked at again that is behind one which waits, in milliseconds. */
+/** Time until the retry of a turn that is queued behind a waiting one, in milliseconds. */
 const behindMs = 30_000
-/** Until another process has taken the place of one that ends, in milliseconds. */
+/** Time for another process to replace one that ends, in milliseconds. */
 const endingMs = 1_000
 
 interface Dependencies {
@@ -57,11 +57,11 @@ interface Dependencies {
   transact: Transact<ChatEvents>
   changes: ChangeFeed
   clock: Clock
-  /** Whether no other process has the databases. */
+  /** True if no other process uses the databases. */
   isExclusive: boolean
 }
 
-/** Runs a turn, or goes on with it where an earlier run was recorded last. */
+/** Runs a turn, or continues it where an earlier run was last recorded. */
 export function createTurnJob(needs: Dependencies): JobHandler<AgentHandle> {
   const { clock } = needs
   return {
@@ -72,7 +72,7 @@ export function createTurnJob(needs: Dependencies): JobHandler<AgentHandle> {
       const row = await findTurn(agent.db, String(payload))
       if (row === undefined || row.status === 'ended' || row.status === 'waiting') return
       const ahead = await findWaiting(agent.db, row.conversation_id)
-      // The end of that turn makes this one due at once, unless it ends right now.
+      // The end of that turn runs this one at once, unless it ends right now.
       const waitEnd = Math.min(Date.parse(ahead?.waiting.until ?? ''), clock.now() + behindMs)
       const until = ahead ? waitEnd : clock.now() + busyMs
       const busy = new JobYields({ until })
@@ -94,7 +94,7 @@ export function createTurnJob(needs: Dependencies): JobHandler<AgentHandle> {
   }
 }
 
-/** Ends a turn with an error. A message that is not stored yet is now, with an answer that has the error. */
+/** Ends a turn with an error. A message that is not stored yet is stored now, with an answer that has the error. */
 async function refuse(needs: Dependencies, context: JobContext<AgentHandle>, error: AppError): Promise<void> {
   const { agent, payload, signal } = context
   const row = await findTurn(agent.db, String(payload))
@@ -103,12 +103,12 @@ async function refuse(needs: Dependencies, context: JobContext<AgentHandle>, err
   if (!isNew || row.started_at !== null) return await endUnanswered(needs, agent, row.id, error)
   await currentActor.run(actor, runTurnOnce, needs, context, row, error).catch(async cause => {
     if (!isRefusal(cause) || signal.aborted) throw cause
-    // Its sender may no longer chat, or its conversation is gone.
+    // The sender may no longer chat, or the conversation is gone.
     await endUnanswered(needs, agent, row.id, error)
   })
 }
 
-/** The last event says why; what was said stays as it was stored. */
+/** Ends the turn. The last event has the reason; the answer remains as it was stored. */
 async function endUnanswered(needs: Dependencies, agent: AgentHandle, turnId: string, error: AppError) {
   const turn = await findTurn(agent.db, turnId)
   if (turn === undefined) return
@@ -135,7 +135,7 @@ function notify({ changes }: Dependencies, { agentId }: AgentHandle, id: string)
   if (changes.isFollowed(agentId)) changes.report(agentId, { type: eventsChange, id })
 }
 
-/** @param refusal why it ends at once, if it does */
+/** @param refusal the reason why the turn ends at once, if any */
 async function runTurnOnce(
   needs: Dependencies,
   context: JobContext<AgentHandle>,
@@ -152,7 +152,7 @@ async function runTurnOnce(
   }
   const emit = (event: TurnEvent) => {
     if (event.type === 'retrieved') start(event.passages)
-    // Who may read the events may not drive for that.
+    // Readers of the events are not necessarily permitted to drive the browser.
     else if (event.type === 'takeover_requested') log.add({ ...event, takeover_url: null })
     else if (event.type !== 'reading') log.add(event)
   }
@@ -178,7 +178,7 @@ async function runTurnOnce(
   throw error ?? lost.reason
 }
 
-/** Who was an admin and is one no longer reaches less. Throws for an asker who may no longer chat. */
+/** Returns the asker with its current reach, which is smaller for a former admin. Throws for an asker who may no longer chat. */
 async function askerNow(
   { stillPermitted }: Dependencies,
   agentId: string,
@@ -189,7 +189,7 @@ async function askerNow(
   return { ...asker, isOutsider: true, reach: { author: asker.author } }
 }
 
-/** Locks the conversation, and stores the message unless it is. */
+/** Locks the conversation, and stores an unstored message. */
 async function take(needs: Dependencies, { agentId, db }: AgentHandle, row: TurnRow, refusal?: AppError) {
   const { questions, clock } = needs
   const stored = JSON.parse(row.question) as StoredQuestion
@@ -213,7 +213,7 @@ async function take(needs: Dependencies, { agentId, db }: AgentHandle, row: Turn
   return { question: { ...question, isNew, title }, run: run ?? 0 }
 }
 
-/** Gives the events to the log, and the log what it stores. */
+/** Writes the events to the log, and the log to the database. */
 async function attach(
   needs: Dependencies,
   { agent, log: lines, progressed }: JobContext<AgentHandle>,
@@ -275,7 +275,7 @@ function lastEvent(
   return { type: 'error', message: 'The turn ended before there was an answer.', code: 'CONFLICT' }
 }
 
-/** Removes the events of turns, and turns, that are no longer kept. */
+/** Deletes ended turns and their events after their storage time. */
 export function createRemoveTurnsJob({ clock }: { clock: Clock }): JobHandler<AgentHandle> {
   return {
     lane: 'timers',

@@ -25,7 +25,7 @@ import { turnJobName } from '../waiting/stored-turn.ts'
 import { shownWaiting } from '../waiting/wait-state.ts'
 import type { BackgroundTurns } from './accept-turn.ts'
 
-/** How long a stop waits for the end of the turn, and until it is looked at again, in milliseconds. */
+/** Max wait of a stop for the end of the turn, and the interval of its checks, in milliseconds. */
 const stopMs = { longest: 2_000, pause: 50 }
 
 interface Dependencies {
@@ -35,11 +35,11 @@ interface Dependencies {
   clock: Clock
 }
 
-/** The turns of conversations, wherever they run. */
+/** Reads and stops the turns of conversations, in any process. */
 export function createTurnsService({ running, changes, background, clock }: Dependencies) {
   changes.onCall(turnId => void running.stop(turnId))
 
-  /** Throws NOT_FOUND for a conversation that the caller can't see. */
+  /** Returns the current turn. Throws NOT_FOUND for a conversation that the caller can't see. */
   async function current(caller: FastifyRequest, conversationId: string): Promise<CurrentTurn | null> {
     const { agentId, db } = caller.agent
     const waits = await findWaiting(db, conversationId)
@@ -70,7 +70,7 @@ export function createTurnsService({ running, changes, background, clock }: Depe
     return message?.role === 'assistant' ? message : undefined
   }
 
-  /** Ends a turn that runs anywhere, also where it begins to wait meanwhile; false if it takes long. */
+  /** Ends a turn in any process, also if it begins to wait meanwhile; returns false after the max wait. */
   async function ended(agent: AgentHandle, turnId: string, look: () => Promise<MarkedTurn | undefined>) {
     changes.call(agent.agentId, turnId)
     for (const since = performance.now(); performance.now() - since < stopMs.longest; ) {
@@ -99,7 +99,7 @@ export function createTurnsService({ running, changes, background, clock }: Depe
       if (!caller.isAdmin && !authorsIn(caller).includes(by)) throw startedByAnother()
       const isOver = (await background.endWait(agent, turnId)) || (await background.withdraw(agent, turnId))
       if (isOver) return { id: turnId, status: 'stopped' }
-      // If no process runs it now, the next that does ends it.
+      // If no process runs the turn now, the next one that does ends it.
       const isMarked = await moveTurn(agent.db, turnId, ['running', 'stopping'], { status: 'stopping' })
       if (turn?.isRunning && !(await ended(agent, turnId, look))) return { id: turnId, status: 'stopping' }
       if (isMarked && !(await hasEnded(agent.db, turnId))) return { id: turnId, status: 'stopping' }
@@ -111,7 +111,7 @@ export function createTurnsService({ running, changes, background, clock }: Depe
 
 export type TurnsService = ReturnType<typeof createTurnsService>
 
-/** Those of turns in the background alone: another that has waited goes on in the job that began it, and nobody reads along. */
+/** Returns the events of background turns alone: others that have waited continue in their caller's job, without readers. */
 function eventsOf(agentId: string, row: Pick<TurnRow, 'id' | 'waiting'> | undefined) {
   const isRead = row && (row.waiting === null || waitingOf(row).resume.name === turnJobName)
   return isRead ? { events: eventsPath(agentId, row.id) } : {}
