@@ -4,19 +4,19 @@ import type { StoredMessage, Window } from '../rows/messages.repository.ts'
 import { readWindow } from '../rows/messages.repository.ts'
 import { resultSize, textOf } from '../turn/truncate-result.ts'
 
-/** Messages read at a time: few enough that reading them never holds up others for long. */
+/** Messages read at a time: few, so that reading never delays other requests for long. */
 const slice = 20
 
 interface BoundedWindow {
-  /** Oldest first. */
+  /** The messages, oldest first. */
   messages: StoredMessage[]
-  /** Whether reading ended because of the size, so that the window may hold more. */
+  /** True if reading ended because of the size, so that the window can have more messages. */
   isCut: boolean
 }
 
 interface Bounds {
   characters: number
-  /** The most that one tool result counts, in characters: a reader who sees no more of it has room for more messages. */
+  /** Max characters that one tool result counts for: a reader who sees no more of it has room for more messages. */
   ofResult?: number
 }
 
@@ -30,7 +30,7 @@ export async function readBounded(
   { characters, ofResult = Number.POSITIVE_INFINITY }: Bounds,
 ): Promise<BoundedWindow> {
   const isNewest = window.end === 'newest'
-  /** From the wanted end on. */
+  /** Messages from the wanted end on. */
   const kept: StoredMessage[] = []
   const bounded = (isCut: boolean) => ({ messages: isNewest ? kept.toReversed() : kept, isCut })
   let rest = window

@@ -14,21 +14,21 @@ type Database = Kysely<AgentTables>
 interface Acquiring {
   /** Time of a message that is stored together with the lock. */
   messageAt?: string
-  /** A lock of this conversation, which the new one replaces. */
+  /** A lock of this conversation, which the new lock replaces. */
   held?: Lock | undefined
-  /** The turn that it is taken for. */
+  /** The turn that the lock is for. */
   turn?: TurnMark
 }
 
 interface Dependencies {
   clock: Clock
-  /** Names this process. */
+  /** Name of this process. */
   holder: string
-  /** How long the lock outlives its holder, in milliseconds. */
+  /** Time until the lock of a dead holder ends, in milliseconds. */
   leaseMs: number
 }
 
-/** The lock of conversations: a lease with a fencing token, so that its holder's death frees it. */
+/** Locks conversations: a lease with a fencing token, so that its holder's death frees it. */
 export function createConversationLock({ clock, holder, leaseMs }: Dependencies) {
   const expiry = () => new Date(clock.now() + leaseMs).toISOString()
 
@@ -42,21 +42,21 @@ export function createConversationLock({ clock, holder, leaseMs }: Dependencies)
 
   return {
     /**
-     * For changes that need no lock of their own, in their transaction. Without an id, no conversation at all may be
-     * locked. A holder whose lease has ended can write nothing more.
+     * Checks the lock in transactions of changes that need none of their own. Without an id, no conversation at all may be
+     * locked. A holder whose lease has ended can no longer write.
      */
     async requireUnlocked(transaction: Database, conversationId?: string): Promise<void> {
       await checkUnlocked(transaction, conversationId)
       await endLeases(transaction, conversationId)
     },
 
-    /** How often a holder renews, in milliseconds: two renewals may fail before the lease ends. */
+    /** Interval at which a holder renews, in milliseconds: two renewals can fail before the lease ends. */
     renewalMs: leaseMs / 3,
 
-    /** The lock that a new conversation is stored with. */
+    /** Returns the lock that a new conversation is stored with. */
     first: (turn: TurnMark): HeldLock => ({ holder, token: 1, expiresAt: expiry(), turn }),
 
-    /** Throws CONVERSATION_LOCKED while another holds it, NOT_FOUND without such a conversation. */
+    /** Throws CONVERSATION_LOCKED while another process holds the lock, NOT_FOUND without such a conversation. */
     async acquire(
       database: Database,
       conversationId: string,
@@ -70,19 +70,19 @@ export function createConversationLock({ clock, holder, leaseMs }: Dependencies)
       throw conversationLocked()
     },
 
-    /** False if the lease has gone to another request. */
+    /** Returns false if another request has the lease. */
     renew: (database: Database, lock: Lock, end?: ConversationEnd) =>
       updateHeld(database, lock, { holder, expiresAt: expiry() }, end),
 
-    /** Nobody holds it then, and only who names it can take it. False if the lease had gone to another request before. */
+    /** Parks the lock: no process holds it; only its token acquires it. Returns false if another request had the lease before. */
     park: (database: Database, lock: Lock, end: ConversationEnd | undefined) =>
       updateHeld(database, lock, { holder: waitingHolder, expiresAt: '9999-12-31T23:59:59.999Z' }, end),
 
-    /** Takes it from its holder for good, unless it had gone to another request before. */
+    /** Revokes the lock finally, unless another request had it before. */
     revoke: (database: Database, { conversationId, token }: Lock) =>
       endLeases(database, conversationId, token),
 
-    /** False if the lease had gone to another request before. */
+    /** Returns false if another request had the lease before. */
     release: (database: Database, lock: Lock, end?: ConversationEnd) =>
       updateHeld(database, lock, { holder: null, expiresAt: null }, end),
   }

@@ -29,7 +29,7 @@ const keptPerAuthor = { usual: 50, max: 1000 }
 interface Dependencies {
   lock: Pick<ConversationLock, 'first'>
   transact: Transact<ChatEvents>
-  /** Conversations of all authors that an agent keeps beside those on channels. */
+  /** Max conversations of an agent, of all authors, outside of channels. */
   maxConversations: number
   settingsOf(agentId: string): Promise<StoredSettings>
   clock: Clock
@@ -63,7 +63,7 @@ interface Evicted {
 export function createConversationStarts(needs: Dependencies) {
   const { lock, transact, maxConversations, settingsOf, clock, ids } = needs
 
-  /** Stores a conversation; if its author has no more room, the author's own with the oldest activity makes room. */
+  /** Stores a conversation; if its author has no room left, evicts the author's own with the oldest activity. */
   async function store(
     transaction: Kysely<AgentTables>,
     outbox: Outbox<ChatEvents>,

@@ -35,7 +35,7 @@ import { removeFilesOf } from './unused-files.ts'
 type Database = Kysely<AgentTables>
 
 const defaultWindow = 50
-/** Characters of messages, tool results included, that one page holds; the last message may exceed it. */
+/** Max characters of messages on one page, tool results included; the last message can exceed it. */
 const pageCharacters = 1_000_000
 
 interface Dependencies {
@@ -44,11 +44,11 @@ interface Dependencies {
   transact: Transact
 }
 
-/** Conversations and their messages; answering is in answering/. */
+/** Reads and changes conversations and their messages; answering is in answering/. */
 export function createConversationsService({ lock, slowLists, transact }: Dependencies) {
   /**
-   * Deletes the messages of a conversation in portions, oldest first, so that other requests wait briefly; returns their number.
-   * Once another request answers in it, it ends with CONVERSATION_LOCKED.
+   * Deletes the messages of a conversation in batches, oldest first, so that other requests wait briefly; returns their number.
+   * Ends with CONVERSATION_LOCKED once another request answers in the conversation.
    */
   async function empty(agent: AgentHandle, conversationId: string): Promise<number> {
     for (let deleted = 0; ; await yieldToOthers()) {
@@ -98,10 +98,10 @@ export function createConversationsService({ lock, slowLists, transact }: Depend
       return deleted
     },
 
-    /** Deletes the messages of one conversation, or of all; the conversations stay. */
+    /** Deletes the messages of one conversation, or of all; the conversations remain. */
     clear,
 
-    /** @param isStoredAgain its files wait for it, since it is stored under the same id next. */
+    /** @param isStoredAgain true to keep its files for a message that is stored under the same id next. */
     removeMessage(agent: AgentHandle, messageId: string, isStoredAgain = false): Promise<void> {
       return transact(agent, async (transaction, outbox) => {
         const message = await findMessage(transaction, messageId)
@@ -114,7 +114,7 @@ export function createConversationsService({ lock, slowLists, transact }: Depend
       })
     },
 
-    /** Within the caller's transaction: the text that the author of a message has changed it to. @param edited ISO 8601 */
+    /** Changes a message to its author's new text, in the caller's transaction. @param edited ISO 8601 */
     async editMessage(transaction: Database, id: string, content: string, edited: string): Promise<void> {
       const message = await findMessage(transaction, id)
       if (message === undefined || message.content === content) return
@@ -125,7 +125,7 @@ export function createConversationsService({ lock, slowLists, transact }: Depend
       })
     },
 
-    /** Messages oldest first: the newest ones, those around `before` or `after`, or a page of the generic list. */
+    /** Returns messages oldest first: the newest ones, those around `before` or `after`, or a page of the generic list. */
     async messages({ db: database, path, signal }: AgentHandle, query: MessageListQuery, reach: Reach) {
       const { conversationId } = query
       if (conversationId !== undefined && !(await hasConversation(database, conversationId, reach)))
@@ -147,7 +147,7 @@ async function find(database: Database, id: string, reach: Reach): Promise<Conve
   return conversation
 }
 
-/** Also while it is locked: an answer does not touch its title. */
+/** Updates also a locked conversation: an answer does not change its title. */
 function update(
   database: Database,
   id: string,
@@ -162,7 +162,7 @@ function update(
   })
 }
 
-/** Whether the query uses what only the generic list offers; `before` and `after` then have no meaning. */
+/** Returns true for a query with parameters of the generic list alone; `before` and `after` then have no meaning. */
 function isGenericList(query: MessageListQuery): boolean {
   const { offset, sort, order, search, from, to, cursor, created_by, rating } = query
   const isGeneric = [offset, sort, order, search, from, to, cursor, created_by, rating].some(
@@ -185,7 +185,7 @@ async function readMessages(database: Database, query: MessageListQuery, reach: 
   ])
   const end = after === undefined ? ('newest' as const) : ('oldest' as const)
   const bounds = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }
-  // One more than the limit shows whether there are more in that direction.
+  // One more than the limit shows if there are more in that direction.
   const window = { conversationId, ...bounds, end, limit: limit + 1, reach }
   const { messages, isCut } = await readBounded(database, window, { characters: pageCharacters })
   const isMore = messages.length > limit
@@ -195,7 +195,7 @@ async function readMessages(database: Database, query: MessageListQuery, reach: 
   return { rows: kept.map(toPublic), meta: { total, limit, offset: 0, has_more: hasMore, hasMore } }
 }
 
-/** A message of another conversation counts as missing. */
+/** Returns the place of a message; one of another conversation counts as missing. */
 async function placeOf(
   database: Database,
   messageId: string | undefined,
@@ -209,7 +209,7 @@ async function placeOf(
   return message.sequence
 }
 
-/** Without its question, an answer would seem to be one to the question before, if that has none. */
+/** Marks the answer to a deleted question, which could seem to answer the question before. */
 async function markAnswerTo(database: Database, { conversationId, sequence }: StoredMessage): Promise<void> {
   const [next] = await readWindow(database, { conversationId, after: sequence, end: 'oldest', limit: 1 })
   if (next?.role !== 'assistant') return

@@ -8,9 +8,9 @@ import type { ChatMessage, FeedbackChange } from '../chat.schema.ts'
 import type { Asker } from '../reach.ts'
 import { findMessage, putFeedback, toPublic } from '../rows/messages.repository.ts'
 
-/** What people think of answers. */
+/** Stores people's feedback on answers. */
 export function createFeedback({ transact, clock }: { transact: Transact<ChatEvents>; clock: Clock }) {
-  /** Also while the conversation is locked. Returns the answer with the feedback, which replaces an earlier one. */
+  /** Returns the answer with the feedback, which replaces an earlier one. Works also while the conversation is locked. */
   return (
     agent: AgentHandle,
     messageId: string,

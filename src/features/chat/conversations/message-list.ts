@@ -11,8 +11,8 @@ const timeoutMs = 5000
 export type SlowLists = ReturnType<typeof createSlowLists>
 
 /**
- * The lists that look into messages, in a thread that can be killed: searching long messages for a text may take seconds, for
- * which no other request should wait.
+ * Lists with a search in messages, in a thread that can be killed: searching long messages can take seconds, which would
+ * delay all other requests.
  */
 export function createSlowLists(workers: WorkerPool) {
   async function list(name: string, argument: object, narrower: string, signal: AbortSignal) {

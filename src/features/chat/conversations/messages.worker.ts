@@ -15,10 +15,10 @@ export interface ListTask<Query> {
 export type MessagePage = Awaited<ReturnType<typeof listMessages>>
 export type ConversationPage = Awaited<ReturnType<typeof listConversations>>
 
-/** A `MessagePage` as JSON, whose numbers may be ones that cannot be sent to another thread. */
+/** Returns a `MessagePage` as JSON, because its numbers might not pass between threads. */
 export const messages = (task: ListTask<MessageListQuery>) => read(task, listMessages)
 
-/** A `ConversationPage` as JSON. */
+/** Returns a `ConversationPage` as JSON. */
 export const conversations = (task: ListTask<ConversationListQuery>) => read(task, listConversations)
 
 async function read<Query>(

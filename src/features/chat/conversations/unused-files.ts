@@ -4,7 +4,7 @@ import { hasFiles } from '../rows/chat-files.repository.ts'
 
 export const removeUnusedJobName = 'chat-files.remove-unused'
 
-/** Within the transaction that has deleted messages of these conversations: has their files removed. */
+/** Starts the removal of files of these conversations, in the transaction that has deleted their messages. */
 export async function removeFilesOf(
   transaction: AgentDatabase,
   outbox: Pick<Outbox, 'add'>,

@@ -9,7 +9,7 @@ import {
   toolResultSchema,
 } from '../../chat.schema.ts'
 
-/** Other metadata are of this service alone: ids, and what decides whom to trust. */
+/** Other metadata only apply to this service: ids, and the facts that decide on trust. */
 const portableMetadata = Type.Pick(messageMetadataSchema, [
   ...([
     'output',
@@ -28,7 +28,7 @@ const portableMetadata = Type.Pick(messageMetadataSchema, [
 export const portableNames = Object.keys(portableMetadata.properties) as (keyof MessageMetadata)[]
 
 const closed = { additionalProperties: false } as const
-/** Characters; more than any answer has. */
+/** Max characters; more than any answer has. */
 const importedLength = 2_000_000
 
 const exampleMessage = {
@@ -36,7 +36,7 @@ const exampleMessage = {
   createdAt: '2026-01-05T09:00:00.000Z',
 }
 
-/** A conversation as a file: what was said, without what only its place of origin can know. */
+/** A conversation as a file: its content, without facts that only its original service can know. */
 export const conversationFileSchema = Type.Object(
   {
     version: Type.Literal(1),

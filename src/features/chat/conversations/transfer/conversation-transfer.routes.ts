@@ -21,7 +21,7 @@ interface Dependencies {
 
 const limits = { area: 'chat', limit: 'bulk' } as const
 
-/** Conversations as files. */
+/** Exports and imports conversations as files. */
 export function registerTransferRoutes(app: App, needs: Dependencies): void {
   app.route({
     method: 'GET',
@@ -55,7 +55,7 @@ export function registerTransferRoutes(app: App, needs: Dependencies): void {
         .send(Readable.from(write(agent.db, conversation)))
     },
   })
-  // In a scope of its own, so that other routes keep parsing JSON directly.
+  // A separate scope, so that other routes keep parsing JSON directly.
   void app.register((scope, _options, done) => {
     takeJsonAsBytes(scope)
     registerImport(scope, needs)

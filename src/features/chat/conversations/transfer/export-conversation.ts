@@ -4,10 +4,10 @@ import type { StoredMessage } from '../../rows/messages.repository.ts'
 import { readBounded } from '../bounded-window.ts'
 import { portableNames } from './conversation-file.schema.ts'
 
-/** Characters of messages that are read at a time. */
+/** Max characters of messages in a batch. */
 const portionCharacters = 500_000
 
-/** A conversation as JSON that an import reads again, a message a line. */
+/** Writes a conversation as JSON for an import, with a line for each message. */
 export async function* exportJson(database: AgentDatabase, { id, title }: Conversation) {
   yield `{"version":1,"id":${JSON.stringify(id)},"title":${JSON.stringify(title)},"messages":[`
   let separator = '\n'
@@ -18,18 +18,18 @@ export async function* exportJson(database: AgentDatabase, { id, title }: Conver
   yield '\n]}\n'
 }
 
-/** A conversation as Markdown. */
+/** Writes a conversation as Markdown. */
 export async function* exportMarkdown(database: AgentDatabase, { id, title }: Conversation) {
   yield `# ${title.replace(/\s+/g, ' ')}\n`
   for await (const message of messagesOf(database, id)) {
     const { role, content, createdAt, toolCalls } = message
-    // Of an imported message, the author is any text.
+    // The author of an imported message can be any text.
     const author = authorOf(message)?.replace(/\s+/g, ' ') ?? 'unknown'
     const name = role === 'user' ? `User (${author})` : 'Assistant'
     yield `\n## ${name}, ${createdAt}\n`
     if (toolCalls?.length)
       yield `\n*Tools: ${toolCalls.map(call => call.name.replace(/[^\w-]/g, '_')).join(', ')}*\n`
-    // No message can look like the beginning of another.
+    // Escaped, so that no message can look like the beginning of another.
     yield `\n${content.trim().replace(/^## (?=User|Assistant)/gm, '\\$&')}\n`
   }
 }
@@ -45,7 +45,7 @@ async function* messagesOf(database: AgentDatabase, conversationId: string): Asy
   }
 }
 
-/** The author whom the file named, of a message that was imported. */
+/** Returns the author that the file named, for an imported message. */
 function authorOf({ metadata, created_by }: StoredMessage): string | undefined {
   return metadata?.imported === undefined ? created_by : metadata.imported.created_by
 }

@@ -19,7 +19,7 @@ interface Dependencies {
   ids: Ids
 }
 
-/** Makes a conversation of an exported one, whole or not at all. Its texts count as those of others, whoever it names. */
+/** Creates a conversation from an exported one, whole or not at all. Its texts count as outsiders', also with a known author. */
 export function createConversationImport({ searchWorkers, starts, ids }: Dependencies) {
   return async (agent: AgentHandle, bytes: Uint8Array, author: string, signal: AbortSignal) => {
     const task = { file, name: 'readConversation', argument: bytes, timeoutMs, signal }

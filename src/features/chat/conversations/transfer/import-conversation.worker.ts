@@ -11,7 +11,7 @@ import { conversationFileSchema } from './conversation-file.schema.ts'
 
 const maxValues = 500_000
 
-/** A message as its columns, JSON as text: its numbers may be ones that cannot be sent to another thread. */
+/** A message's columns, with JSON as text, because its numbers might not pass between threads. */
 export type ImportedRow = ReturnType<typeof rowOf>
 
 /** Throws MALFORMED_JSON or VALIDATION_ERROR. */
