@@ -14,7 +14,7 @@ import type { ChatFiles } from './chat-files.service.ts'
 
 interface Dependencies {
   files: ChatFiles
-  /** Of each file. */
+  /** Max size of each file. */
   maxUploadBytes: number
 }
 
@@ -22,7 +22,7 @@ export function registerFileRoutes(app: App, { files, maxUploadBytes }: Dependen
   const path = '/api/agents/:id/chat/files' as const
   const params = Type.Object({ id: Type.String(), fileId: Type.String() })
 
-  // In a scope of its own, so that all other routes refuse forms.
+  // A separate scope, so that all other routes reject forms.
   void app.register((scope, _options, done) => {
     acceptForms(scope)
     scope.route({
@@ -90,7 +90,7 @@ const bytes = {
   },
 }
 
-/** Receives the files of a form; if it is not accepted, they are gone. */
+/** Receives the files of a form; a rejected form leaves none. */
 async function readFiles(request: FastifyRequest, { files, maxUploadBytes }: Dependencies, maxFiles: number) {
   const { agent, author } = request
   const received: ChatFile[] = []
@@ -100,7 +100,7 @@ async function readFiles(request: FastifyRequest, { files, maxUploadBytes }: Dep
         void received.push(await files.receive(agent, { name, content, author })),
       discard: () => discard(received),
     },
-    // One more, of which `receive` says that it is too large.
+    // One more, so that `receive` can reject the file as too large.
     maxBytes: maxUploadBytes + 1,
     maxFiles,
     acceptName(_name, field) {
@@ -119,7 +119,7 @@ async function readFiles(request: FastifyRequest, { files, maxUploadBytes }: Dep
   }
 }
 
-/** Lets the route for messages, alone in its scope, take a form instead of the JSON that says the same. */
+/** Accepts a form in place of the equal JSON on the route for messages, which is alone in its scope. */
 export function acceptMessageForms(scope: App, needs: Dependencies): void {
   const receivedBy = new WeakMap<FastifyRequest, string[]>()
   acceptForms(scope)
@@ -132,13 +132,13 @@ export function acceptMessageForms(scope: App, needs: Dependencies): void {
     }
     requireContent(request)
   })
-  // Files of a form that became no message go with it, but not those that its sender had uploaded before.
+  // Files of a form that became no message are removed, but not those that its sender had uploaded before.
   scope.addHook('onError', async request => {
     await needs.files.discard(request.agent, receivedBy.get(request) ?? [], request.author)
   })
 }
 
-/** Blank content counts as none where there are files. */
+/** Allows blank content only with files. */
 function requireContent({ body }: FastifyRequest): void {
   if (body === null || Array.isArray(body) || !['object', 'undefined'].includes(typeof body)) return
   const given = (body ?? {}) as { content?: unknown; attachments?: unknown }
@@ -149,7 +149,7 @@ function requireContent({ body }: FastifyRequest): void {
   throw new AppError('VALIDATION_ERROR', `content ${issue}`, { details: { field: 'content', issue } })
 }
 
-/** The fields of a form by their schemas: texts as they are, others as JSON; what is none, the schema refuses. */
+/** Parses the fields of a form by their schemas: texts stay, others are JSON; the schema rejects invalid JSON. */
 function valuesOf(fields: Readonly<Record<string, string>>): Record<string, unknown> {
   requireStorable(fields, 'body')
   const properties = newMessageSchema.properties as Record<string, { type?: unknown }>

@@ -21,23 +21,23 @@ import { requireRoom } from './unsent-limits.ts'
 type Database = Kysely<AgentTables>
 
 const hourMs = 60 * 60_000
-/** How long a file may wait for its message. An hour later it is removed, unless that waits for its turn: no other can take it meanwhile. */
+/** Max age of an unsent file. It is removed an hour later, unless its message waits for a turn: no other can use it meanwhile. */
 const unsentMs = 24 * hourMs
-/** Of an image, in bytes. */
+/** Max size of an image, in bytes. */
 const maxImageBytes = 5 * 1024 * 1024
 const maxNameLength = 300
 
-/** Has the job remove a file as one whose message is gone, if its process dies before it does. */
+/** Marks a file as one of a deleted message, so that the job removes it if its process dies first. */
 const noMessage = ''
 const jobKey = (id: string) => `chat-file:${id}`
 
 export interface NewFile {
-  /** The sender's name for it. */
+  /** The sender's name for the file. */
   name: string
   content: Readable | Uint8Array
-  /** Identity of the sender, who alone may send the file with a message. */
+  /** Identity of the sender, who alone can send the file with a message. */
   author: string
-  /** In which it will be sent. */
+  /** The conversation in which the file will be sent. */
   conversationId?: string
 }
 
@@ -53,19 +53,19 @@ interface Dependencies extends ChangeContext {
   maxUploadBytes: number
 }
 
-/** Files of chat messages. */
+/** Manages files of chat messages. */
 export function createChatFiles(needs: Dependencies) {
   const { clock, maxUploadBytes } = needs
   const remove = createRemove(needs)
   return {
     receive: createReceive(needs),
 
-    /** @throws AppError `NOT_FOUND` if there is none that the caller may see. */
+    /** @throws AppError `NOT_FOUND` if there is no file that the caller may see. */
     async find(agent: AgentHandle, id: string, caller: { sight: Reach; author: string }): Promise<ChatFile> {
       return toPublic(required(await findFile(agent.db, id, caller), 'File'))
     },
 
-    /** A file that is stored nowhere. @throws AppError as `receive` */
+    /** Checks a file without storing it. @throws AppError as `receive` */
     async examine(given: Buffer<ArrayBuffer>, name: string) {
       const { kind, mimeType, parts } = await examine(given, name, maxUploadBytes)
       return { kind, mimeType, content: kind === 'image' ? await collect(parts) : given }
@@ -73,14 +73,14 @@ export function createChatFiles(needs: Dependencies) {
 
     takeBack: createTakeBack(needs),
 
-    /** Removes those that were not sent. Must not throw: what is left, the job removes. */
+    /** Removes unsent files. Must not throw: the job removes the rest. */
     async discard(agent: AgentHandle, fileIds: readonly string[], author: string): Promise<void> {
       if (fileIds.length === 0) return
       const unsent = await findSendable(agent.db, fileIds, { author, since: '' }).catch(() => [])
       for (const { id } of unsent) await remove(agent, id).catch(() => {})
     },
 
-    /** The files that a message is to have, in order. @throws AppError `NOT_FOUND` if one is not the sender's to send. */
+    /** Returns the files for a message, in order. @throws AppError `NOT_FOUND` if the sender may not send one of them. */
     async forMessage(
       database: Database,
       { attachments = [], id: messageId, sentAt = timestamp(clock) }: Sent,
@@ -100,7 +100,7 @@ export function createChatFiles(needs: Dependencies) {
       )
     },
 
-    /** Within the caller's transaction, which stores the message. */
+    /** Runs in the caller's transaction, which stores the message. */
     async attach(
       transaction: Database,
       outbox: Pick<Outbox, 'cancel'>,
@@ -173,19 +173,19 @@ function createTakeBack({ transact, lock }: Pick<Dependencies, 'transact' | 'loc
       await changeFile(transaction, id, { message_id: noMessage })
       await outbox.add({ name: removeUnusedJobName, payload: {} })
     })
-    // Models are shown it while it is there.
+    // Models can read the file until this.
     await remove(agent, id)
   }
 }
 
-/** The job that removes files whose message is gone, and those that were never sent. */
+/** The job that removes files whose message is deleted, and files that were never sent. */
 export function createRemoveUnusedJob(
   needs: Pick<Dependencies, 'clock' | 'transact'>,
 ): JobHandler<AgentHandle> {
   const remove = createRemove(needs)
   return {
     lane: 'documents',
-    // Within about a day, as where files of sources are removed.
+    // Attempts within about a day, as for files of sources.
     maxAttempts: 10,
     makesRoom: true,
     async run({ agent }) {
@@ -197,7 +197,7 @@ export function createRemoveUnusedJob(
 
 export type ChatFiles = ReturnType<typeof createChatFiles>
 
-/** The kind of a file, and what is to be stored of it. */
+/** Returns the kind of a file, and the content to store. */
 async function examine(content: Readable | Uint8Array, name: string, maxBytes: number) {
   const whole = content instanceof Uint8Array ? Readable.from([content]) : content
   const { head, all } = await readHead(limited(whole, maxBytes, 'This file'))
@@ -212,7 +212,7 @@ function timeBefore(clock: Clock, ms: number): string {
   return timestamp({ now: () => clock.now() - ms })
 }
 
-/** Without control characters and halves of characters, which a database need not accept. */
+/** Removes control characters and lone surrogates, which a database need not accept. */
 function storableName(name: string): string {
   const storable = name
     .replace(/\p{Cc}/gu, '')
@@ -234,7 +234,7 @@ async function* limited(content: AsyncIterable<Uint8Array>, maxBytes: number, wh
   }
 }
 
-/** The first bytes, and an iterable of all. */
+/** Returns the first bytes, and an iterable of all. */
 async function readHead(content: AsyncGenerator<Uint8Array>) {
   const begun: Uint8Array[] = []
   for (let size = 0; size < headBytes; ) {

@@ -9,35 +9,35 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { DocumentRow, Place } from '../rows/chat-files.repository.ts'
 import { changeFile, findDocuments } from '../rows/chat-files.repository.ts'
 
-/** Until all documents of a message are read. */
+/** Time limit for reading all documents of a message (ms). */
 const readingMs = 60_000
-/** Of one conversation, the newest. */
+/** Max documents of one conversation, the newest. */
 const maxDocuments = 50
-/** Passages that those for a question are chosen from. */
+/** Number of passages from which those for a question are chosen. */
 const candidates = 24
-/** Of a passage that a model has searched for. */
+/** Min score of a passage that a model has searched for. */
 const leastScore = 0.2
 const notInTime = 'It could not be read within a minute. The next message tries again.'
 const notNow = 'It could not be read at the moment. The next message tries again.'
 
-/** The name under which the passages of a document are stored: they are made again if they are missing. */
+/** Returns the name under which the passages of a document are stored: missing ones are made again. */
 export function passagesName(fileId: string): string {
   return `${fileId}-passages`
 }
 
 export interface ConversationDocuments {
-  /** For the prompt: the pages of documents that fit, and a sentence on each other one. */
+  /** Pages of documents for the prompt, as far as they fit, and a sentence on each other document. */
   passages: Passage[]
-  /** Those of which the model is shown all pages. */
+  /** The documents of which the model is shown all pages. */
   cited: CitedPassage[]
   /** Passages for a question, in the documents that are not shown whole. */
   passagesFor(question: string, signal: AbortSignal): Promise<SearchedPassage[]>
-  /** In all of them; absent if there are none. */
+  /** Searches all documents; absent if there are none. */
   search?: ToolTurn['searchFiles']
 }
 
 interface Opening {
-  /** The newest documents are shown whole while they have no more characters together. */
+  /** Max characters of the newest documents together that are shown whole. */
   characters: number
   onReading(name: string): void
   signal: AbortSignal
@@ -48,7 +48,7 @@ interface Dependencies {
   log: Log
 }
 
-/** A document, with why it can't be used. */
+/** A document, with the reason why it can't be used. */
 interface Opened extends AttachedDocument {
   problem?: string | undefined
 }
@@ -80,8 +80,8 @@ export function createConversationDocuments({ attached, log }: Dependencies) {
 
   return {
     /**
-     * The documents of a conversation up to a message; those that were not read yet are read first. If they can't be had at the
-     * moment, the question is answered without them.
+     * Opens the documents of a conversation up to a message; unread ones are read first. If the documents are unavailable,
+     * the question is answered without them.
      */
     open: (agent: AgentHandle, place: Place, opening: Opening): Promise<ConversationDocuments> =>
       open(agent, place, opening).catch(error => {
@@ -94,7 +94,7 @@ export function createConversationDocuments({ attached, log }: Dependencies) {
 
 export type OpenDocuments = ReturnType<typeof createConversationDocuments>['open']
 
-/** Reads a document and stores its passages. Returns why there are none. */
+/** Reads a document and stores its passages. Returns the reason if there are none. */
 function createReading({ attached, log }: Dependencies) {
   return async (
     { db, files, agentId }: AgentHandle,
@@ -137,7 +137,7 @@ async function asUsed(
   const pages = await attached.whole(readable, characters, signal)
   const rest = readable.filter(({ id }) => !pages.has(id))
   return {
-    // The oldest first, so that a prompt begins as the last one did.
+    // The oldest first, so that a prompt begins like the one before.
     passages: documents.toReversed().flatMap(({ id, name: source, problem }) => {
       const found = pages.get(id)
       if (found !== undefined) return pagesAsPassages(source, found)

@@ -4,7 +4,7 @@ import { UnreadableDocument } from '#documents/parsing/parsed-document.ts'
 import { AppError } from '#platform/errors.ts'
 import { isShownToModels } from './image.ts'
 
-/** Bytes at the beginning of a file that decide on its kind. */
+/** Number of bytes at the beginning of a file that decide its kind. */
 export const headBytes = 64 * 1024
 
 export interface FileKind {
@@ -16,7 +16,7 @@ const documents = new Set([
   'application/pdf',
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
 ])
-/** Of texts, which look alike. */
+/** Types of texts, whose content looks alike. */
 const textTypes: Record<string, string> = {
   '.md': 'text/markdown',
   '.csv': 'text/csv',
@@ -26,8 +26,8 @@ const textTypes: Record<string, string> = {
 }
 
 /**
- * The kind of a file by its content; the name only tells texts apart.
- * @throws AppError `UNSUPPORTED_MEDIA_TYPE` for an image that no model takes.
+ * Returns the kind of a file by its content; the name only distinguishes texts.
+ * @throws AppError `UNSUPPORTED_MEDIA_TYPE` for an image that no model accepts.
  */
 export async function kindOf(head: Uint8Array, name: string): Promise<FileKind> {
   // Loaded with the first file.

@@ -1,11 +1,11 @@
 import { AppError } from '#platform/errors.ts'
 
-/** Pixels of a side. */
+/** Max pixels of a side. */
 const maxSide = 8000
-/** Segments and chunks of one image; those of an honest one are thousands of bytes each. */
+/** Max segments and chunks of one image; those of an honest one are thousands of bytes each. */
 const maxParts = 10_000
 
-/** The parts of an image that stay, and what its header says. */
+/** The parts of an image to keep, and the facts of its header. */
 interface Picture {
   width: number
   height: number
@@ -24,7 +24,7 @@ export function isShownToModels(mimeType: string): boolean {
 }
 
 /**
- * An image without what it says about its making: place, time, camera, comments, previews, and whatever follows its end. Its
+ * Removes an image's metadata: place, time, camera, comments, previews, and data after its end. Its
  * pixels are neither decoded nor changed, and a photograph stays upright: JPEG keeps its orientation.
  * @throws AppError `VALIDATION_ERROR` if it is cut off or has too many pixels.
  */
@@ -54,24 +54,24 @@ function damaged(cause?: unknown): AppError {
   return new AppError('VALIDATION_ERROR', message, { details: { field: 'file', issue: message }, cause })
 }
 
-/** The bytes from `start` to `end`, all of which must be there. */
+/** Returns the bytes from `start` to `end`. Throws if some are missing. */
 function within(bytes: Buffer, start: number, end: number): Buffer {
   if (end > bytes.length) throw new RangeError('a part is longer than the file')
   return bytes.subarray(start, end)
 }
 
-/** Millions of empty parts would hold up the event loop. */
+/** Limits the parts, because millions of empty ones would block the event loop. */
 function requireFew(parts: number): void {
   if (parts > maxParts) throw new RangeError('there are too many parts')
 }
 
-/** ITU T.81, annex B: segments, of which scans are followed by coded data without a length. */
+/** Reads ITU T.81, annex B: segments, of which scans are followed by coded data without a length. */
 function readJpeg(bytes: Buffer): Picture {
   const picture: Picture = { width: 0, height: 0, parts: [bytes.subarray(0, 2)] }
   let exif: number | undefined
   for (let at = 2, seen = 1; ; seen += 1) {
     requireFew(seen)
-    // Any number of FF may stand before a marker.
+    // Any number of FF can precede a marker.
     while (bytes[at + 1] === 0xff) at += 1
     const marker = bytes.readUInt16BE(at)
     if (marker < 0xff01) throw new RangeError('no marker')
@@ -97,7 +97,7 @@ function isFrame(marker: number): boolean {
   return marker >= 0xffc0 && marker <= 0xffcf && ![0xffc4, 0xffc8, 0xffcc].includes(marker)
 }
 
-/** Of the segments of applications these are JFIF, Adobe's transformation of colours, and their profile. */
+/** True for segments that affect pixels: of applications only JFIF, Adobe's colour transformation, and the colour profile. */
 function isOfPixels(marker: number, text: string): boolean {
   if (marker === 0xffe2) return text.startsWith('ICC_PROFILE')
   const isOfApplication = marker >= 0xffe0 && marker <= 0xffef
@@ -105,7 +105,7 @@ function isOfPixels(marker: number, text: string): boolean {
 }
 
 function endOfScan(bytes: Buffer, start: number): number {
-  // Byte by byte: `indexOf` is slow where each second byte is FF.
+  // Reads byte by byte: `indexOf` is slow if every second byte is FF.
   for (let at = start; at + 1 < bytes.length; at += 1) {
     if (bytes[at] !== 0xff) continue
     const next = bytes.readUInt8(at + 1)
@@ -116,7 +116,7 @@ function endOfScan(bytes: Buffer, start: number): number {
 
 const paletteAndColours = new Set('tRNS gAMA cHRM sRGB iCCP cICP sBIT bKGD pHYs acTL fcTL fdAT'.split(' '))
 
-/** W3C PNG, 5.3: chunks with length, type and checksum; a capital letter begins the types that are needed. */
+/** Reads W3C PNG, 5.3: chunks with length, type and checksum; required types begin with a capital letter. */
 function readPng(bytes: Buffer): Picture {
   const parts: Uint8Array[] = [bytes.subarray(0, 8)]
   for (let at = 8, type = '', seen = 1; type !== 'IEND'; seen += 1) {
@@ -129,10 +129,10 @@ function readPng(bytes: Buffer): Picture {
   return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20), parts }
 }
 
-/** Beginnings of extensions that say how pictures repeat, and of the profile of their colours. */
+/** Beginnings of the extensions for repetition, and for the colour profile. */
 const applicationsOfGif = ['NETSCAPE2.0', 'ANIMEXTS1.0', 'ICCRGBG1012'].map(name => `\xff\x0b${name}`)
 
-/** GIF89a, 17 to 27: extensions and images, of blocks with lengths. Many real files lack their last byte. */
+/** Reads GIF89a, 17 to 27: extensions and images, of blocks with lengths. Many real files lack their last byte. */
 function readGif(bytes: Buffer): Picture {
   const header = within(bytes, 0, 13 + paletteLength(bytes.readUInt8(10)))
   const parts: Uint8Array[] = [header]
@@ -149,7 +149,7 @@ function readGif(bytes: Buffer): Picture {
   return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8), parts }
 }
 
-/** Of the colours that follow, as the flags before them say. */
+/** Returns the length of the palette after these flags. */
 function paletteLength(flags: number): number {
   return flags & 0x80 ? 3 << ((flags & 7) + 1) : 0
 }
@@ -162,7 +162,7 @@ function endOfBlocks(bytes: Buffer, start: number): number {
 
 const partsOfWebp = new Set(['VP8X', 'VP8 ', 'VP8L', 'ALPH', 'ANIM', 'ANMF', 'ICCP'])
 
-/** RFC 9649: chunks of RIFF, padded to even lengths. */
+/** Reads RFC 9649: chunks of RIFF, padded to even lengths. */
 function readWebp(bytes: Buffer): Picture {
   const end = 8 + bytes.readUInt32LE(4)
   const picture: Picture = { width: 0, height: 0, parts: [] }
@@ -172,7 +172,7 @@ function readWebp(bytes: Buffer): Picture {
     const chunk = Buffer.from(within(bytes, at, at + 8 + length))
     const type = chunk.toString('latin1', 0, 4)
     if (picture.width === 0) Object.assign(picture, webpSize(type, chunk))
-    // Two bits of its header say that there are EXIF and XMP.
+    // Two bits of the header declare EXIF and XMP.
     if (type === 'VP8X') chunk.writeUInt8(chunk.readUInt8(8) & ~0x0c, 8)
     if (partsOfWebp.has(type)) picture.parts.push(chunk, Buffer.alloc(length % 2))
     at += 8 + length + (length % 2)
@@ -194,7 +194,7 @@ function webpSize(type: string, chunk: Buffer) {
 
 const orientationTag = 0x0112
 
-/** Of EXIF, which is TIFF; undefined where the image stands as it is stored, or nothing readable is said. */
+/** Returns the orientation in EXIF, which is TIFF; undefined for the stored orientation, or if nothing is readable. */
 function orientationIn(exif: Buffer): number | undefined {
   try {
     const isLittle = exif.toString('latin1', 0, 2) === 'II'
@@ -211,7 +211,7 @@ function orientationIn(exif: Buffer): number | undefined {
   return undefined
 }
 
-/** EXIF of 26 bytes that says nothing but the orientation. */
+/** Returns EXIF of 26 bytes with only the orientation. */
 function tiff(orientation: number): Buffer {
   return Buffer.from(`4d4d002a0000000800010112000300000001000${orientation}000000000000`, 'hex')
 }
