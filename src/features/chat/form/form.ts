@@ -9,7 +9,7 @@ import { maxSchema } from './response-format.ts'
 
 const file = new URL('./form.worker.ts', import.meta.url)
 const timeoutMs = 2000
-/** An accepted answer: its JSON, and what it says. */
+/** An accepted answer: its JSON, and its value. */
 export interface Accepted {
   json: string
   value: unknown
@@ -18,17 +18,17 @@ export interface Accepted {
 /** The form that an answer must have. */
 export interface Form {
   call: Pick<CallOptions, 'responseFormat' | 'providerOptions'>
-  /** For the model, in words. */
+  /** The rule for the model, in words. */
   rule: string
   /**
-   * Accepts an answer, or the one that `repair` gives for its problem, once. JSON in a block of code counts. Throws
+   * Accepts an answer, or the answer that `repair` returns for its problem, once. JSON in a code block counts. Throws
    * SCHEMA_MISMATCH.
    */
   read(answer: string, repair: (problem: string) => Promise<string>, signal: AbortSignal): Promise<Accepted>
 }
 
 /**
- * Schemas are the caller's and may take any time, so they are compiled and checked in a thread that can be killed. Undefined
+ * Schemas are the caller's and can take any time, so a thread that can be killed compiles and checks them. Returns undefined
  * for plain text. Throws VALIDATION_ERROR for a schema that can't be used.
  */
 export async function formOf(
@@ -74,7 +74,7 @@ export async function formOf(
   }
 }
 
-/** In linear time: the text of a model may repeat what a stranger wrote. */
+/** Finds the JSON in linear time, because a model's text can repeat a stranger's. */
 function jsonOf(answer: string): string {
   const text = answer.trim()
   const begin = text.indexOf('\n') + 1

@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv'
 import { isDeeperThan, maxModelLevels } from '#platform/json-depth.ts'
 
-/** The problem of a JSON text, or of a schema; undefined if there is none. */
+/** Returns the problem of a JSON text, or of a schema; undefined if there is none. */
 export function check({ schema, json }: { schema: object; json: string | undefined }): string | undefined {
   const ajv = new Ajv({ strict: false, validateFormats: false })
   try {

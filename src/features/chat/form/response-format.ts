@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** Characters of a schema, which the prompt repeats. */
+/** Max characters of a schema, which the prompt repeats. */
 export const maxSchema = 50_000
 
 export const responseFormatSchema = Type.Object(
