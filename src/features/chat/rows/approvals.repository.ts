@@ -16,7 +16,7 @@ import { waitingOf } from './turns.repository.ts'
 
 type Database = Kysely<AgentTables>
 type ApprovalRow = Awaited<ReturnType<ReturnType<typeof selectApprovals>['execute']>>[number]
-/** An approval with the tool as it was when the model made the call. */
+/** An approval with the tool's version at the time of the call. */
 export interface StoredApproval extends Approval {
   toolVersion: string
 }
@@ -44,13 +44,13 @@ function selectApprovals(database: Database, reach: Reach = 'all') {
     .select('turns.waiting')
 }
 
-/** A caller that reaches only its own conversations sees the approvals of its own turns in them. */
+/** Limits approvals to own turns in own conversations, for a caller that reaches no others. */
 function within(database: Database, reach: Reach) {
   const approvals = database.selectFrom('tool_approvals')
   return reach === 'all' ? approvals : approvals.where('message_id', 'in', ownTurns(database, reach))
 }
 
-/** Places in a list, which are read before the approvals, whose arguments may be large. */
+/** Selects the places in a list, which are read before the approvals, because their arguments can be large. */
 function selectPlaces(database: Database, reach: Reach) {
   return within(database, reach).select([
     ...approvalList.columns,
@@ -83,7 +83,7 @@ export async function findApproval(
   return row === undefined ? undefined : { ...toApproval(row), toolVersion: row.tool_version }
 }
 
-/** Stores the calls of an answer that wait for a person; those stored before stay as they are. */
+/** Stores the calls of an answer that wait for a person; earlier rows remain. */
 export async function putApprovals(database: Database, message: ChatMessage): Promise<void> {
   const waiting = message.toolResults?.filter(({ approval }) => approval === 'required') ?? []
   for (const { toolCallId, name, toolVersion = '' } of waiting) {
@@ -122,7 +122,7 @@ export async function requestApproval(
     .execute()
 }
 
-/** Those of an answer at its end: approved calls were made, unless the turn had not gone on; pending ones never will be. */
+/** Settles an ended answer's approvals: approved calls were made, unless the turn stopped before; pending ones never will be. */
 export async function settleApprovals(
   database: Database,
   messageId: string,
@@ -139,7 +139,7 @@ export async function settleApprovals(
       .execute()
 }
 
-/** False, and nothing is changed, if the approval has another status than `from`. */
+/** Returns false, and changes nothing, if the approval has another status than `from`. */
 export async function moveApproval(
   database: Database,
   toolCallId: string,

@@ -8,7 +8,7 @@ import { reachedConversations } from './conversations.repository.ts'
 type Database = Kysely<AgentTables>
 export type FileRow = Selectable<AgentTables['chat_files']>
 
-/** A file that a caller may see: a sent one with its message, one that is not sent yet by its sender. */
+/** Finds a file that a caller may see: a sent one with its message, an unsent one by its sender. */
 export async function findFile(
   database: Database,
   id: string,
@@ -31,7 +31,7 @@ export async function findFile(
     .executeTakeFirst()
 }
 
-/** The files that are in no message yet: how many, and their bytes, of each author. */
+/** Counts the files that are in no message yet, and their bytes, for each author. */
 export async function unsentByAuthor(database: Database) {
   return await database
     .selectFrom('chat_files')
@@ -41,7 +41,7 @@ export async function unsentByAuthor(database: Database) {
     .execute()
 }
 
-/** Those of the ids that this sender may send with this message: received since then, and in no other message. */
+/** Finds the files that this sender can send with this message: received after `since`, and in no other message. */
 export async function findSendable(
   database: Database,
   ids: readonly string[],
@@ -58,7 +58,7 @@ export async function findSendable(
     .execute()
 }
 
-/** The number of those that were free to be sent. */
+/** Marks the files that are free as sent. Returns their number. */
 export async function markSent(
   database: Database,
   ids: readonly string[],
@@ -79,7 +79,7 @@ export async function hasFiles(database: Database, conversationIds: readonly str
   return (await files.limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Ids of files whose message is gone, and of those that were not sent since the time of their receipt, with no message that waits. */
+/** Returns ids of files whose message is deleted, and of old unsent files that no queued message waits with. */
 export async function findUnused(database: Database, receivedBefore: string): Promise<string[]> {
   const rows = await database
     .selectFrom('chat_files')
@@ -111,7 +111,7 @@ export interface Place {
 
 export type DocumentRow = Pick<FileRow, 'id' | 'name' | 'mime_type' | 'status' | 'error'>
 
-/** Documents of messages up to a question, the newest first. */
+/** Finds documents of messages up to a question, the newest first. */
 export async function findDocuments(
   database: Database,
   { conversationId, sequence }: Place,
@@ -131,7 +131,7 @@ export async function findDocuments(
     .execute()
 }
 
-/** False if there is no such file any more. */
+/** Returns false if there is no such file any more. */
 export async function changeFile(
   database: Database,
   id: string,

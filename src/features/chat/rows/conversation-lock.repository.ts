@@ -6,21 +6,21 @@ import type { AgentTables } from '#storage/tables.ts'
 
 type Database = Kysely<AgentTables>
 
-/** The right to answer in a conversation, until it is released or was not renewed in time. */
+/** The right to answer in a conversation, until it is released or not renewed in time. */
 export interface Lock {
   conversationId: string
-  /** Fencing token: a write that names an older one than the conversation's has lost the right. */
+  /** Fencing token: a write with an older token than the conversation's has lost the right. */
   token: number
 }
 
-/** A turn of a conversation, for which its lock is taken. */
+/** The turn that a conversation's lock is for. */
 export interface TurnMark {
   id: string
   /** Identity of the caller who began it. */
   by: string
 }
 
-/** A lock as the row of its conversation has it. */
+/** A lock as in the row of its conversation. */
 export interface HeldLock {
   holder: string
   token: number
@@ -32,12 +32,12 @@ interface Taking extends Omit<HeldLock, 'token' | 'turn'> {
   now: string
   /** The time of a message that is added to the conversation together with the lock; undefined without one. */
   messageAt: string | undefined
-  /** Token of the lock that this one replaces; undefined without one. */
+  /** Token of the lock that the new lock replaces; undefined without one. */
   heldToken: number | undefined
   turn: TurnMark | undefined
 }
 
-/** How a conversation ends once an answer is written: with the question, and the answer as the only message after it. */
+/** The end of a conversation with a new answer: the question, and the answer as the only message after it. */
 export interface ConversationEnd {
   questionSequence: number
   lastMessageAt: string
@@ -71,7 +71,7 @@ const take = prepareQuery(
       .returning('lock_token'),
 )
 
-/** Undefined, and nothing is changed, while another holds it or if there is no such conversation. */
+/** Returns undefined, and changes nothing, while another process holds the lock or if there is no such conversation. */
 export async function takeLock(
   database: Database,
   conversationId: string,
@@ -113,8 +113,8 @@ const updateWithEnd = prepareQuery((database: Database, value: ValueOf<HeldValue
 )
 
 /**
- * Renews a lock, or releases it with null, and records the new end of the conversation; false if the lease has passed to
- * another request.
+ * Renews a lock, or releases it with null, and records the new end of the conversation; returns false if another request has
+ * the lease.
  */
 export async function updateHeld(
   database: Database,
@@ -129,7 +129,7 @@ export async function updateHeld(
   return updated.length > 0
 }
 
-/** Takes the lock for good from holders whose lease has ended: their later writes name a token that is too old. */
+/** Revokes locks whose lease has ended: later writes of their holders have an outdated token. */
 export async function endLeases(database: Database, conversationId?: string, token?: number): Promise<void> {
   await database
     .updateTable('conversations')
@@ -140,7 +140,7 @@ export async function endLeases(database: Database, conversationId?: string, tok
     .execute()
 }
 
-/** For each conversation, or for one, whether it is locked. */
+/** Returns whether each conversation, or one, is locked. */
 export async function listLocked(database: Database, now: string, conversationId?: string) {
   const conversations = await database
     .selectFrom('conversations')
@@ -152,7 +152,7 @@ export async function listLocked(database: Database, now: string, conversationId
   )
 }
 
-/** Whether the turn that had the lock last is at work in no process. @param now ISO 8601 */
+/** True if no process runs the turn that had the lock last. @param now ISO 8601 */
 export async function isAtRest(
   database: Database,
   { conversationId, token }: Lock,

@@ -36,11 +36,11 @@ const conversationList = listOf(chatTables.columns.conversations, {
     messageCount: 'message_count',
     created_by: 'created_by',
   },
-  // Conversations without a message have the same place by the first: the newest of them comes first.
+  // Conversations without a message are equal in the first column: the newest of them comes first.
   by: ['lastMessageAt', 'createdAt'],
 })
 
-/** Its `search` looks into titles and messages, and so may take seconds. */
+/** Lists conversations. Its `search` reads titles and messages, which can take seconds. */
 export async function listConversations(
   database: Database,
   { channel, created_by, ...parameters }: ConversationListQuery,
@@ -64,21 +64,21 @@ export async function listConversations(
   return { rows: rows.map(toConversation), meta }
 }
 
-/** An agent's SQL may write titles of many megabytes, which a list must not gather in memory. */
+/** Shortens titles: an agent's SQL can write titles of many megabytes, which a list must not gather in memory. */
 function withShortTitles(database: Database, reach: Reach) {
   return reachedConversations(database, reach)
     .select(['id', 'channel', 'message_count', 'last_message_at', 'created_at', 'created_by'])
     .select(({ fn, lit, ref }) => fn<string>('substr', [ref('title'), lit(1), lit(titleLength)]).as('title'))
 }
 
-/** The one place that decides which conversations, with all that belongs to them, there are for a caller. */
+/** Selects the conversations that a caller reaches. All access to conversations and their contents is decided here. */
 export function reachedConversations(database: Database, reach: Reach) {
   const conversations = database.selectFrom('conversations')
   if (reach === 'all') return conversations
   return conversations.where(sql<string>`coalesce(created_by, 'anonymous')`, 'in', authorsIn(reach))
 }
 
-/** Whether there is such a conversation within reach. */
+/** True if there is such a conversation within reach. */
 export async function hasConversation(database: Database, id: string, reach: Reach): Promise<boolean> {
   const found = reachedConversations(database, reach).select('id').where('id', '=', id)
   return (await found.executeTakeFirst()) !== undefined
@@ -94,7 +94,7 @@ export async function findConversation(
   return row && toConversation(row)
 }
 
-/** Gives it a title; only in the place of `former`, if that is given. */
+/** Changes the title; with `former`, only if that is the current title. */
 export async function putTitle(
   database: Database,
   id: string,
@@ -164,7 +164,7 @@ export interface BegunBy {
   lock?: HeldLock | undefined
 }
 
-/** Stores a conversation, unlocked unless a lock is given. False, and nothing is stored, if there is no room for it. */
+/** Stores a conversation, unlocked unless a lock is given. Returns false, and stores nothing, if there is no room for it. */
 export async function insertConversation(
   database: Database,
   conversation: Conversation,
@@ -203,7 +203,7 @@ const deleteSurplus = prepareQuery((database: Database, value: ValueOf<'now' | k
         .where(({ eb, or }) =>
           or([eb('unlocked.lock_holder', 'is', null), eb('unlocked.lock_expires_at', '<=', value('now'))]),
         )
-        // The message of a turn that has not begun is in its row alone.
+        // The message of a turn that has not begun is only in the turn's row.
         .where(
           sql<boolean>`not exists (select 1 from turns where conversation_id = unlocked.id and ended_at is null)`,
         )
@@ -216,8 +216,8 @@ const deleteSurplus = prepareQuery((database: Database, value: ValueOf<'now' | k
 )
 
 /**
- * Deletes the conversations of a share with the oldest activity that are neither locked nor have a turn that has not ended, until a new one has
- * room or all that are left are such; where the agent is full, one. Returns those that are gone.
+ * Deletes the conversations of a share with the oldest activity, except locked ones and those with a turn that has not ended,
+ * until a new one has room or no other can be deleted; a single one where the agent is full. Returns the deleted ones.
  */
 export async function evictConversations(
   database: Database,
@@ -246,7 +246,7 @@ export async function deleteConversation(database: Database, id: string): Promis
   await database.deleteFrom('conversations').where('id', '=', id).execute()
 }
 
-/** For messages that were deleted while later ones stay. */
+/** Updates the number of messages after deleting some before later ones. */
 export async function countDown(database: Database, id: string, deleted: number): Promise<void> {
   await database
     .updateTable('conversations')
@@ -255,7 +255,7 @@ export async function countDown(database: Database, id: string, deleted: number)
     .execute()
 }
 
-/** Recounts the messages and takes the time of the last one. */
+/** Counts the messages again and sets the time of the last one. */
 export async function refreshActivity(database: Database, id: string): Promise<void> {
   await database
     .updateTable('conversations')

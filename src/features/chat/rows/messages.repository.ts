@@ -19,10 +19,10 @@ type Database = Kysely<AgentTables>
 /** A message with its place in the order of arrival. */
 export type StoredMessage = ChatMessage & { sequence: number; sent?: SentTurn }
 
-/** A message with what only prompts repeat of it. */
+/** A message with the fields that only prompts repeat. */
 export type PutMessage = ChatMessage & Pick<StoredMessage, 'sent'>
 
-/** A message as it is sent. */
+/** Returns a message in its public form. */
 export function toPublic({ sequence: _, sent: __, ...message }: StoredMessage): ChatMessage {
   return message
 }
@@ -47,7 +47,7 @@ function selectMessages(database: Database) {
   return database.selectFrom('messages').selectAll()
 }
 
-/** Places in a list, which are read before the messages, since these may be large. */
+/** Selects the places in a list, which are read before the messages, because these can be large. */
 function selectPlaces(database: Database) {
   const size = sql<number>`octet_length(content) + coalesce(octet_length(tool_calls), 0) + coalesce(octet_length(tool_results), 0) + coalesce(octet_length(sent), 0)`
   return database.selectFrom('messages').select([...messageList.columns, size.as('size')])
@@ -92,23 +92,23 @@ const selectBefore = prepareQuery(
       .where('conversation_id', '=', value('conversationId'))
       .where('sequence', '<', value<number>('before'))
       .orderBy('sequence', 'desc')
-      // Given a bare parameter as its limit, SQLite would prepare the statement again each time.
+      // SQLite would prepare the statement again each time for a bare parameter as the limit.
       .limit(sql<number>`cast(${value<number>('limit')} as integer)`),
 )
 
-/** Messages within a conversation that lie before or after a place in the order of arrival. */
+/** Messages of a conversation before or after a place in the order of arrival. */
 export interface Window {
   conversationId?: string | undefined
   before?: number
   after?: number
-  /** Which end of the window is wanted when it holds more than `limit`. */
+  /** The end of the window that is wanted when it has more than `limit` messages. */
   end: 'oldest' | 'newest'
   limit: number
-  /** All conversations unless given. */
+  /** Defaults to all conversations. */
   reach?: Reach
 }
 
-/** Restricts a query for messages to those of conversations within reach. */
+/** Limits a query for messages to conversations within reach. */
 function within<Row>(
   query: SelectQueryBuilder<AgentTables, 'messages', Row>,
   database: Database,
@@ -119,7 +119,7 @@ function within<Row>(
     : query.where('conversation_id', 'in', reachedConversations(database, reach).select('id'))
 }
 
-/** Ids of the messages of own turns: what a caller with such a reach said, and the answers to it. */
+/** Selects ids of messages in own turns: the caller's messages, and the answers to them. */
 export function ownTurns(database: Database, reach: Exclude<Reach, 'all'>) {
   const own = database.selectFrom('messages').select('messages.id')
   return within(own, database, reach).where('messages.created_by', 'in', authorsIn(reach))
@@ -134,7 +134,7 @@ export async function findMessage(
   return row === undefined ? undefined : toMessage(row)
 }
 
-/** Always oldest first. */
+/** Reads messages, always oldest first. */
 export async function readWindow(database: Database, window: Window): Promise<StoredMessage[]> {
   const { conversationId, before, after, end, limit, reach = 'all' } = window
   const isInOne = conversationId !== undefined && reach === 'all'
@@ -151,7 +151,7 @@ export async function readWindow(database: Database, window: Window): Promise<St
   return (end === 'newest' ? rows.reverse() : rows).map(toMessage)
 }
 
-/** The message that follows a question in its conversation. */
+/** Finds the message that follows a question in its conversation. */
 export async function findNext(
   database: Database,
   { conversationId, sequence }: StoredMessage,
@@ -161,12 +161,12 @@ export async function findNext(
   return next
 }
 
-/** Neither one that was cut off nor one that has failed. */
+/** True for an answer that was neither cut off nor failed. */
 export function isWholeAnswer({ role, metadata }: StoredMessage): boolean {
   return role === 'assistant' && !metadata?.aborted && !metadata?.waiting && metadata?.error === undefined
 }
 
-/** The generic list, with its sorting, search and cursor. */
+/** Returns the generic list, with its sorting, search and cursor. */
 export async function listMessages(
   database: Database,
   query: MessageListQuery,
@@ -202,17 +202,17 @@ export async function insertMessage(database: Database, message: ChatMessage): P
   return inserted.sequence
 }
 
-/** A message whose JSON is text already. */
+/** Inserts a message whose JSON is text already. */
 export async function insertRow(database: Database, row: Record<Columns, string | null>): Promise<void> {
   await insertOne(database, row)
 }
 
-/** Stores the message's present content, replacing what was stored of it before. */
+/** Stores the message's current content, which replaces earlier content. */
 export async function putMessage(database: Database, message: PutMessage): Promise<void> {
   await putOne(database, columnsOf(message))
 }
 
-/** Stores what a person thinks of an answer; undefined for nothing. */
+/** Stores a person's feedback on an answer; undefined removes it. */
 export async function putFeedback(
   database: Database,
   id: string,
@@ -227,10 +227,10 @@ export async function deleteMessage(database: Database, id: string): Promise<voi
   await database.deleteFrom('messages').where('id', '=', id).execute()
 }
 
-/** Messages, and bytes, that are deleted at a time: few enough that no other request waits long. */
+/** Max messages, and bytes, that are deleted at a time: few, so that no other request waits long. */
 const portion = { messages: 100, bytes: 1_000_000 }
 
-/** Deletes some messages of a conversation, the oldest first; returns their number, 0 when there are no more. */
+/** Deletes a batch of a conversation's messages, the oldest first; returns their number, 0 when there are no more. */
 export async function deleteOldest(database: Database, conversationId: string): Promise<number> {
   const places = await selectPlaces(database)
     .where('conversation_id', '=', conversationId)
@@ -247,7 +247,7 @@ export async function deleteOldest(database: Database, conversationId: string): 
   return Number(numDeletedRows)
 }
 
-/** Deletes everything after a message in its conversation, except for one message that is to stay. */
+/** Deletes everything after a message in its conversation, except for one message. */
 export async function deleteFollowing(
   database: Database,
   { conversationId, sequence }: StoredMessage,

@@ -14,26 +14,26 @@ export type TurnRow = Selectable<AgentTables['turns']>
 
 export type TurnStatus = 'queued' | 'running' | 'stopping' | 'waiting' | 'ended'
 
-/** What a turn waits for, as its row has it. */
+/** The wait of a turn, as stored in its row. */
 export interface Waiting {
-  /** Of the call, whether it is for approval or in a browser. */
+  /** Id of the call, which waits for approval or in a browser. */
   approval_id: string
-  /** The browser session that a person is to take over; without one it waits for approval. */
+  /** The browser session for a person to take over; without one the turn waits for approval. */
   session_id?: string
   tool: string
   arguments: Record<string, unknown>
   rule: WaitingCall['rule']
-  /** The rule as a sentence, or what the person is to do. */
+  /** The rule as a sentence, or the task for the person. */
   why: string
-  /** Where the call sends something, if it waits for that. */
+  /** The recipient, if the call waits because it sends something. */
   sends_to?: string
   approvers: WaitingCall['approvers']
-  /** The text of others that the model has read last in this turn, with where it stood. */
+  /** The text of others that the model has read last in this turn, with its source. */
   read?: string | undefined
   tool_version: string
   since: string
   until: string
-  /** Goes on with the turn. */
+  /** The job that resumes the turn. */
   resume: NewJob & { key: string }
 }
 
@@ -61,7 +61,7 @@ export function findTurn(...of: Parameters<typeof turnOf>): Promise<TurnRow | un
     .executeTakeFirst()
 }
 
-/** How a turn stands, without its question and its state, which may be large. */
+/** Returns the state of a turn, without its question and its recorded state, which can be large. */
 export function findStanding(...of: Parameters<typeof turnOf>) {
   return turnOf(...of)
     .select(['id', 'status', 'started_by', 'waiting', 'ended_at'])
@@ -99,7 +99,7 @@ export function findByClientId(database: Database, started_by: string, clientId:
     .executeTakeFirst()
 }
 
-/** The turn of a message that was decided on, and has not ended since. */
+/** Finds the turn of a message that had a decision, and has not ended. */
 export function findDecided(database: Database, messageId: string): Promise<TurnRow | undefined> {
   return database
     .selectFrom('turns')
@@ -119,10 +119,10 @@ const selectHeld = prepareQuery((database: Database, value: ValueOf<'author'>) =
     .where('status', '!=', 'ended'),
 )
 
-/** The turns of an author that wait, or have waited, and have not ended. */
+/** Finds an author's turns that wait, or have waited, and have not ended. */
 export const findHeld = (database: Database, author: string) => selectHeld(database, { author })
 
-/** The turns of a conversation that have not ended, in their order. */
+/** Returns the turns of a conversation that have not ended, in order. */
 export function openTurns(database: Database, conversationId: string) {
   return database
     .selectFrom('turns')
@@ -133,7 +133,7 @@ export function openTurns(database: Database, conversationId: string) {
     .execute()
 }
 
-/** A turn that has its row already keeps it; false, and nothing is stored, once it has ended or a later run has begun. */
+/** Stores a waiting turn, or keeps its row. Returns false, and stores nothing, once it has ended or a later run has begun. */
 export async function putWaiting(database: Database, row: Omit<TurnRow, 'sequence'>): Promise<boolean> {
   const { status, state, waiting, lock_token } = row
   const put = await database
@@ -151,7 +151,7 @@ export async function putWaiting(database: Database, row: Omit<TurnRow, 'sequenc
   return put.length > 0
 }
 
-/** False if the turn has another status by now. */
+/** Returns false if the turn has another status meanwhile. */
 export async function moveTurn(
   database: Database,
   id: string,
@@ -168,7 +168,7 @@ export async function moveTurn(
   return moved.length > 0
 }
 
-/** Begins a run of the turn; undefined if it has ended, or waits by now. Its answer is the run's number. */
+/** Begins a run of the turn and returns the run's number; undefined if the turn has ended, or waits now. */
 export async function beginRun(
   database: Database,
   id: string,
@@ -190,7 +190,7 @@ export async function beginRun(
   return row?.run
 }
 
-/** Changes the turn's row for one of its runs; false, and nothing is changed, once a later run has begun. */
+/** Changes the turn's row for one of its runs; returns false, and changes nothing, once a later run has begun. */
 export async function changeInRun(
   database: Database,
   { id, run }: Pick<TurnRow, 'id' | 'run'>,
@@ -223,8 +223,8 @@ const [appendAlone, appendBesideOthers] = [sql``, sql`for share`].map(lock =>
 )
 
 /**
- * Stores events of one of the turn's runs in one statement; false, and nothing is stored, once a later run has begun. Where
- * another process may begin one, the turn's row is locked meanwhile, so that no event comes behind those that it counts.
+ * Stores events of one of the turn's runs in one statement; returns false, and stores nothing, once a later run has begun. If
+ * another process can begin one, the turn's row is locked meanwhile, so that no event follows those that it counts.
  */
 export async function appendInRun(
   database: Database,
@@ -236,7 +236,7 @@ export async function appendInRun(
   return ((await append?.(database, { id, run, last, events })) ?? []).length > 0
 }
 
-/** Batches that are read at a time. */
+/** Max batches that are read at a time. */
 export const batchesAtOnce = 8
 
 const selectEvents = prepareQuery((database: Database, value: ValueOf<'turnId' | 'after'>) =>
@@ -252,7 +252,7 @@ const selectEvents = prepareQuery((database: Database, value: ValueOf<'turnId' |
 export const readEvents = (database: Database, turnId: string, after: number) =>
   selectEvents(database, { turnId, after })
 
-/** Stores events behind those of the turn. @param after the number of its last one, if it is known */
+/** Stores events after those of the turn. @param after the number of its last one, if known */
 export async function appendEvents(
   database: Database,
   turn_id: string,
@@ -265,7 +265,7 @@ export async function appendEvents(
   await insertEvents(database, { turn_id, last: before + events.length, events: lines })
 }
 
-/** The number of the last event, and the bytes of all. */
+/** Returns the number of the last event, and the bytes of all. */
 export async function sizeOfLog(database: Database, turnId: string) {
   const { last, bytes } = await database
     .selectFrom('turn_events')
@@ -278,7 +278,7 @@ export async function sizeOfLog(database: Database, turnId: string) {
   return { last: Number(last ?? 0), bytes: Number(bytes ?? 0) }
 }
 
-/** Deletes what is no longer kept. Returns when the next is due that is kept now; undefined if none is. Times are ISO 8601. */
+/** Deletes expired events and turns. Returns when the next ones to expire have ended; null without any. Times are ISO 8601. */
 export async function removeEnded(
   database: Database,
   { eventsUntil, turnsUntil }: { eventsUntil: string; turnsUntil: string },
@@ -296,7 +296,7 @@ export async function removeEnded(
     .executeTakeFirstOrThrow()
 }
 
-/** The turn that the lock of a conversation was last taken for. */
+/** The turn of the last lock of a conversation. */
 export interface MarkedTurn {
   id: string
   by: string
@@ -305,7 +305,7 @@ export interface MarkedTurn {
   isRunning: boolean
 }
 
-/** By the id of the conversation, or of the turn itself. @param now ISO 8601 */
+/** Finds a turn by its conversation's id, or by its own. @param now ISO 8601 */
 export async function findMarked(
   database: Database,
   by: { conversationId: string } | { turnId: string },
