@@ -3,23 +3,23 @@ import type { PromptMessage } from '#models/language-model/language-model.ts'
 import { cutMiddle } from './truncate-result.ts'
 
 const charactersPerToken = 4
-/** Added for each message besides its text: its role and the marks around it. */
+/** Characters that a message counts besides its text: its role and the marks around it. */
 const charactersPerMessage = 16
-/** Counted for an image. */
+/** Characters that an image counts. */
 export const imageCharacters = imageTokens * charactersPerToken
-/** Tokens kept free for the system prompt, tools, passages and the answer, or half of a smaller window. */
+/** Tokens reserved for the system prompt, tools, passages and the answer, or half of a smaller window. */
 const reservedTokens = 20_000
 
-/** How many characters a prompt may have, system prompt and tools included. `window` is in tokens. */
+/** Returns the max characters of a prompt, system prompt and tools included. `window` is in tokens. */
 export function promptCharacters(window: number): number {
   const reserve = Math.min(reservedTokens, Math.floor(window / 2))
   return (window - reserve) * charactersPerToken
 }
 
 /**
- * Makes a prompt fit: the oldest images become their names, then the oldest exchanges are left out; then it shortens the longest
+ * Makes a prompt fit: replaces the oldest images by their names, then drops the oldest exchanges; then shortens the longest
  * texts of the last one from the middle. System messages, the `pinned` first ones and the last exchange always stay, the former
- * whole unless they alone take more than half of the room; a tool call is never parted from its result.
+ * whole unless they alone take more than half of the room; a tool call is never separated from its result.
  */
 export function fitPrompt(whole: readonly PromptMessage[], characters: number, pinned = 0): PromptMessage[] {
   const prompt = fitImages(whole, characters)
@@ -46,7 +46,7 @@ function fitImages(prompt: readonly PromptMessage[], characters: number): readon
   return excess <= 0 ? prompt : withoutImages(prompt, Math.ceil(excess / imageCharacters))
 }
 
-/** Size of a prompt in characters, as it is counted against the budget. */
+/** Returns the size of a prompt in characters, as the budget counts it. */
 export function sizeOf(messages: readonly PromptMessage[]): number {
   return messages.reduce(
     (sum, message) => sum + charactersPerMessage + textsOf(message).reduce((n, text) => n + text.length, 0),
@@ -54,7 +54,7 @@ export function sizeOf(messages: readonly PromptMessage[]): number {
   )
 }
 
-/** An exchange begins with a user's message and holds everything up to the next one. */
+/** Splits messages into exchanges, which begin with a user's message and end before the next one. */
 function splitExchanges(messages: readonly PromptMessage[]): PromptMessage[][] {
   const exchanges: PromptMessage[][] = []
   for (const message of messages) {
@@ -65,7 +65,7 @@ function splitExchanges(messages: readonly PromptMessage[]): PromptMessage[][] {
   return exchanges
 }
 
-/** Lowers one ceiling for all texts until the whole fits: the longest give way first, short ones stay whole. */
+/** Lowers one limit for all texts until the whole fits: the longest are shortened first, short ones stay whole. */
 function shortenLongest(messages: PromptMessage[], characters: number): PromptMessage[] {
   const texts = messages
     .flatMap(textsOf)
@@ -83,7 +83,7 @@ function shortenLongest(messages: PromptMessage[], characters: number): PromptMe
   return messages.map(message => mapTexts(message, text => cutMiddle(text, ceiling)))
 }
 
-/** Every text of a message that counts: its own, a call's arguments, a result's value. */
+/** Returns every text of a message that counts: its own, a call's arguments, a result's value. */
 function textsOf(message: PromptMessage): string[] {
   const texts: string[] = []
   mapTexts(message, text => {
@@ -119,7 +119,7 @@ function mapAssistantPart(part: AssistantPart, change: (text: string) => string)
   if (part.type === 'text' || part.type === 'reasoning') return { ...part, text: change(part.text) }
   if (part.type !== 'tool-call') return part
   const text = JSON.stringify(part.input)
-  // Half of a JSON text is none: arguments stay whole or go.
+  // Cut JSON is invalid: arguments stay whole or are removed.
   return change(text) === text ? part : { ...part, input: {} }
 }
 

@@ -4,31 +4,31 @@ import type { TurnInput } from './turn-input.ts'
 import type { TurnState } from './turn-state.ts'
 import { isWord, isWritten } from './written-address.ts'
 
-/** The state of a turn when it judges a call. */
+/** The state of a turn in which a call is judged. */
 export interface Shown {
-  /** All that the model has read and said, in order. */
+  /** All texts that the model has read and written, in order. */
   messages: readonly PromptMessage[]
   tools: readonly Tool[]
   /** The setting `browse_hosts`. */
   hosts: readonly string[]
-  /** Whether data of the agent was read in the turn, beside the sources whose text has tainted it. */
+  /** True if the turn has read data of the agent, beside the sources whose text has tainted it. */
   hasOwnData: boolean
 }
 
-/** Why a call waits for approval, as a sentence, and where it would send something. */
+/** The reason why a call waits for approval, as a sentence, and the recipient of its data. */
 export interface HeldCall {
   why: string
   sends_to: string
 }
 
-/** Characters of what a call sends that are shown. */
+/** Max characters of the sent data that are shown. */
 const maxShown = 1000
 
-/** Whether the model had read text of outsiders when it made the calls of the iteration. */
+/** True if the model had read text of outsiders when it made the calls of the iteration. */
 const hasRead = ({ isTainted }: TurnInput, { readAt = Number.POSITIVE_INFINITY, iteration }: TurnState) =>
   isTainted || readAt < iteration
 
-/** Remembers what a call has read. The sources of the first search are what taints the turn. */
+/** Records the origin of a call's result. The sources of the first search taint the turn. */
 export function noteOrigin(input: TurnInput, state: TurnState, { origin }: Tool, result: unknown): void {
   const sources = typeof origin === 'function' ? origin(result) : undefined
   if (origin === 'computed' || sources?.length === 0) return
@@ -38,7 +38,7 @@ export function noteOrigin(input: TurnInput, state: TurnState, { origin }: Tool,
   state.readAt ??= state.iteration
 }
 
-/** Judges a call by what it sends. Nothing is read for tools that send nothing, and before the model has read anything. */
+/** Judges a call by the data that it sends. Skipped for tools that send nothing, and before the model has read anything. */
 export async function judgeEgress(
   input: TurnInput,
   state: TurnState,
@@ -52,7 +52,7 @@ export async function judgeEgress(
   return heldBack(egress, given, { messages: [...messages, ...added], tools, hosts, hasOwnData })
 }
 
-/** Why a call of a turn that has read text of outsiders may not be made without approval; undefined if it may. */
+/** Returns why a call of a turn that has read text of outsiders needs approval; undefined if it needs none. */
 export function heldBack(
   { to, carries, pieces = [] }: Egress,
   input: Record<string, unknown>,
@@ -71,7 +71,7 @@ export function heldBack(
   return { why: `It would send arguments to ${sends_to}, and the turn has read data of the agent.`, sends_to }
 }
 
-/** Whether the text is the address of a host in the list. */
+/** True if the text is the address of a host in the list. */
 function isListed(text: string, hosts: readonly string[]): boolean {
   const address = hosts.length === 0 ? undefined : addressOf(text)
   return address !== undefined && hosts.some(host => isHost(address, host))
@@ -83,7 +83,7 @@ function isHost({ host, hostname }: URL, listed: string): boolean {
   return listed.startsWith('*.') ? own.endsWith(`.${wanted}`) : own === wanted
 }
 
-/** All addresses that are a value of the input. */
+/** Returns all addresses that are a value of the input. */
 function addressesIn(input: unknown): string[] {
   if (typeof input === 'string') return addressOf(input) ? [input] : []
   return typeof input === 'object' && input !== null ? Object.values(input).flatMap(addressesIn) : []
@@ -94,7 +94,7 @@ function addressOf(text: string): URL | undefined {
   return url !== null && /^https?:$/.test(url.protocol) ? url : undefined
 }
 
-/** Whether a text that the model was given contains it. A result does not count that may only repeat what the model has written. */
+/** True if a text that the model has read contains it. Results that might only repeat the model's own text do not count. */
 function isKnown(text: string, { messages, tools }: Shown): boolean {
   const address = addressOf(text)
   const isIn = (read: string) => (address ? isWritten(address, read) : isWord(text, read))
@@ -111,7 +111,7 @@ function isKnown(text: string, { messages, tools }: Shown): boolean {
 const textsIn = ({ content }: Extract<PromptMessage, { role: 'system' | 'user' }>) =>
   typeof content === 'string' ? [content] : content.flatMap(part => ('text' in part ? part.text : []))
 
-/** Whole addresses were judged themselves. */
+/** Returns arguments as text, without whole addresses, which were judged themselves. */
 const argumentsIn = ({ content }: Extract<PromptMessage, { role: 'assistant' }>) =>
   content.flatMap(part =>
     part.type === 'tool-call'
@@ -121,7 +121,7 @@ const argumentsIn = ({ content }: Extract<PromptMessage, { role: 'assistant' }>)
       : [],
   )
 
-/** Errors repeat arguments, and results of some tools are made of them, or of data that the model has chosen. */
+/** Returns the results that count. Errors repeat arguments, and some tools return them, or data that the model has chosen. */
 const resultsIn = ({ content }: Extract<PromptMessage, { role: 'tool' }>, tools: readonly Tool[]) =>
   content.flatMap(part => {
     if (part.type !== 'tool-result' || part.output.type !== 'text') return []

@@ -3,17 +3,17 @@ import { isStopWord, termsOf } from '#models/text-analysis/text-analysis.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { mapInBatches } from '#platform/event-loop/in-batches.ts'
 
-/** More than the model services take. */
+/** Max tools that the model services accept. */
 const maxTools = 128
-/** How many characters of the conversation decide which tools it is about. */
+/** Max characters of the conversation that are its topic. */
 const topicCharacters = 8000
-/** Counted for a tool besides its texts. */
+/** Characters that a tool counts besides its texts. */
 const charactersPerTool = 40
-/** Tools that are looked at before the event loop may do other work: an agent may have thousands. */
+/** Tools that are processed before the event loop yields: an agent can have thousands. */
 const atOnce = 100
 
 interface Room {
-  /** For the definitions of all tools together. */
+  /** Max characters of all tool definitions together. */
   characters: number
   /** Texts of the conversation, the newest first. */
   topic: readonly string[]
@@ -25,8 +25,8 @@ interface Fitted {
 }
 
 /**
- * Chooses the tools that a model is given. If there are too many, or their definitions are too long, those stay that share
- * most words with the conversation; the built-in ones always stay. The order is kept.
+ * Chooses the tools for a model. If there are too many, or their definitions are too long, those remain that share
+ * most words with the conversation; built-in ones always remain. The order is kept.
  */
 export async function fitTools(tools: readonly Tool[], { characters, topic }: Room): Promise<Fitted> {
   const sized = await mapInBatches(tools, atOnce, tool => ({ tool, size: sizeOf(tool) }))
@@ -49,7 +49,7 @@ function sizeOf({ name, description, parameters }: Tool): number {
   return charactersPerTool + name.length + description.length + JSON.stringify(parameters).length
 }
 
-/** Sums how rare the words are that a tool shares with the topic; in its name they count twice. */
+/** Sums the rarity of the words that a tool shares with the topic; words in its name count twice. */
 async function relevanceTo(topic: string, tools: readonly Tool[]): Promise<(tool: Tool) => number> {
   const wanted = new Set(wordsOf(topic))
   const words = new Map(await mapInBatches(tools, atOnce, tool => [tool, shared(tool, wanted)] as const))
@@ -72,7 +72,7 @@ function shared({ name, description }: Tool, wanted: ReadonlySet<string>) {
   return { named, all: new Set([...named, ...described]) }
 }
 
-/** Words in one form each; those that a name joins, as in `getCustomField`, are taken apart. */
+/** Returns words in a normal form; joined words in a name, as in `getCustomField`, are split. */
 function wordsOf(text: string): string[] {
   const spaced = text.replaceAll('_', ' ').replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
   return termsOf(spaced)

@@ -6,7 +6,7 @@ import { cutMiddle, truncateResult } from './truncate-result.ts'
 
 export type CallOutcome = ({ result: unknown } | { error: string }) & { coerced?: string[] }
 
-/** Calls a tool; a failure becomes the result's error. No more than this many characters of either are kept. Throws CallWaits. */
+/** Calls a tool; a failure becomes the result's error. Result and error are cut to this many characters. Throws CallWaits. */
 export async function performCall(
   tool: Tool,
   { input, coerced }: Accepted,

@@ -1,9 +1,9 @@
 export type Verdict = 'new' | 'repeated' | 'ended'
 
-/** After this many repeats it is clear that calling tools leads no further. */
+/** After this many repeats, more tool calls will not help. */
 const repeatsThatEnd = 3
 
-/** The calls that were made, as JSON can hold it. */
+/** The calls that were made, in a form for JSON. */
 export interface GuardState {
   made: string[]
   latest: string
@@ -13,7 +13,7 @@ export interface GuardState {
 export const freshGuard = (): GuardState => ({ made: [], latest: '', repeats: 0 })
 
 /**
- * Recognises calls that were already made in the turn: same name, same arguments in any order of keys. For a tool that
+ * Detects calls that were already made in the turn: same name, same arguments in any order of keys. For a tool that
  * observes something changing, only an immediate second call is a repeat.
  */
 export function createRepeatGuard(state = freshGuard()) {
@@ -31,7 +31,7 @@ export function createRepeatGuard(state = freshGuard()) {
   }
 }
 
-/** JSON with sorted keys, so that equal values have equal texts. */
+/** Returns JSON with sorted keys, so that equal values have equal texts. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

@@ -1,7 +1,7 @@
 import { previewOf } from './truncate-result.ts'
 import type { ToolResult, TurnEvent, WaitingCall } from './turn.ts'
 
-/** Thrown where a turn waits for the decision on a call. */
+/** Thrown if a turn waits for the decision on a call. */
 export class TurnWaits extends Error {
   readonly waits: WaitingCall
 

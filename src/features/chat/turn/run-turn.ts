@@ -34,7 +34,7 @@ import type { TurnState } from './turn-state.ts'
 import { addUsage, copyState, freshState } from './turn-state.ts'
 
 /**
- * Runs one turn: calls the model, runs the tools that it calls, and repeats both until it answers. Knows no transport and no
+ * Runs one turn: calls the model, runs the tools that it calls, and repeats both until it answers. Uses no transport and no
  * storage. Must not throw: every failure is an outcome, with the text until then.
  */
 export async function runTurn(input: TurnInput): Promise<TurnOutcome> {
@@ -61,11 +61,11 @@ interface Answer {
   calls: ModelToolCall[]
 }
 
-/** Characters that a model may stream in one turn, thoughts and arguments included: no honest answer comes near. */
+/** Max characters that a model streams in one turn, thoughts and arguments included: no honest answer comes near. */
 const maxCharacters = 1_000_000
-/** Size of the thoughts that are kept of a turn, in bytes. */
+/** Max bytes of the thoughts that are stored of a turn. */
 const maxReasoningBytes = 32 * 1024
-/** Tool calls that one answer of the model may hold. */
+/** Max tool calls in one answer of the model. */
 const maxCallsAtOnce = 64
 
 /** The state of one turn. */
@@ -116,7 +116,7 @@ class Turn {
     return { kind: 'handed-out', calls: handed, messages: this.#state.added }
   }
 
-  /** The content is then the JSON alone, without what was said before it. A repair calls no tools: they would act again. */
+  /** Replaces the content by the JSON alone. A repair calls no tools, because they would act again. */
   async #bringIntoForm(text: string): Promise<void> {
     const { form, signal } = this.#input
     if (form === undefined) return
@@ -157,7 +157,7 @@ class Turn {
       if (part.type === 'text-delta') this.#say(part.delta, answer)
       if (part.type === 'reasoning-delta') this.#think(part.delta)
       if (part.type === 'text-retracted') this.#retract(contentBefore, answer)
-      // If no tools were offered, a call is the model's mistake, and there is nothing to answer it with.
+      // Without tools, a call is the model's mistake, and can have no result.
       if (part.type === 'tool-call' && tools.length > 0) answer.calls.push(part)
       if (part.type === 'finish') this.#finish(part)
     })
@@ -166,13 +166,13 @@ class Turn {
     return answer
   }
 
-  /** Callers keep the ids of their calls, which those of model services may not be for long: some begin anew each time. */
+  /** Replaces ids of the caller's calls: callers store ids, and those of some model services repeat. */
   #identified(part: AnswerPart): AnswerPart {
     if (part.type !== 'tool-call' || !this.#isCallers(part.toolName)) return part
     return { ...part, toolCallId: this.#input.newToolCallId(part.toolCallId) }
   }
 
-  /** A service that streams without end must not fill the memory. */
+  /** Limits the answer, so that an endless stream can't fill the memory. */
   #bound(part: AnswerPart, { calls }: Answer): void {
     if ('delta' in part) this.#state.streamed += part.delta.length
     if ('input' in part) this.#state.streamed += part.input.length
@@ -200,7 +200,7 @@ class Turn {
   }
 
   #say(said: string, answer: Answer): void {
-    // Not every database can hold this character, and no reader misses it.
+    // Not every database can store this character, and no reader needs it.
     const delta = said.replaceAll('\u0000', '')
     if (delta === '') return
     // Texts of different iterations are separate paragraphs.
@@ -216,7 +216,7 @@ class Turn {
       this.#state.reasoning += thought.replaceAll('\u0000', '')
   }
 
-  /** What was said in this iteration were thoughts. */
+  /** Retracts the text of this iteration, which was thoughts. */
   #retract(content: string, answer: Answer): void {
     answer.text = ''
     this.#replace(content)
@@ -234,7 +234,7 @@ class Turn {
     const refused = Array.isArray(toolsRefused) ? toolsRefused.map(String) : []
     this.#state.toolsRefused = [...new Set([...this.#state.toolsRefused, ...refused])]
     const { unified, raw } = finishReason
-    // A refusal stops by itself, and is whole.
+    // A refusal ends by itself, and is complete.
     this.#state.isFiltered ||= unified === 'content-filter' && raw !== 'stop'
     this.#state.isCutOff ||= unified === 'length' || this.#state.isFiltered
   }
@@ -252,7 +252,7 @@ class Turn {
       this.#input.signal.throwIfAborted()
       await this.#finishCall(call, { toolCallId: id, name: call.toolName, ...outcome })
     }
-    // A model that calls tools without pause must not keep the event loop to itself.
+    // A model that calls tools without pause must not block the event loop.
     await yieldToOthers()
   }
 
@@ -282,7 +282,7 @@ class Turn {
     await this.#record()
   }
 
-  /** Between the events of a call and its record nothing is awaited, so that no reader has one without the other. */
+  /** Records the state. There is no `await` between a call's events and its record, so readers never see only one of them. */
   async #record(): Promise<void> {
     if (this.#input.record === undefined) return
     const { calls, iteration } = this.#state
@@ -290,7 +290,7 @@ class Turn {
     await this.#input.record({ ...this.#state, iteration: next })
   }
 
-  /** A call that has waited was judged before it did. */
+  /** True for a repeated call. A call that has waited was judged before its wait. */
   #isRepeated(name: string, given: Record<string, unknown>, tool: Tool): boolean {
     const verdict = this.#guard.judge(name, given, tool.observesChange)
     if (verdict === 'ended') this.#state.toolsEnded = true
@@ -301,7 +301,7 @@ class Turn {
     return requiresApproval === 'always' || (requiresApproval === true && this.#state.isTainted)
   }
 
-  /** Whether a call that was approved may have begun before; it does now. */
+  /** Returns whether an approved call might have begun before, and records that it begins now. */
   async #hadBegun(decision: { hasBegun?: true }): Promise<boolean> {
     if (decision.hasBegun) return true
     decision.hasBegun = true
@@ -309,14 +309,14 @@ class Turn {
     return false
   }
 
-  /** Undefined for a call that is made now. */
+  /** Returns undefined for a call that is made now. */
   async #mustWait(tool: Tool, given: Record<string, unknown>, accepted: Record<string, unknown>) {
     if (this.#state.decision !== undefined) return undefined
     const held = await judgeEgress(this.#input, this.#state, tool, accepted)
     return held || this.#needsApproval(tool) ? this.#hold(tool, given, held) : undefined
   }
 
-  /** The call is not made now. */
+  /** Returns the error of a call that is not made now, and parks the turn if a person can approve. */
   #hold(
     { requiresApproval, approvers = 'admins', version }: Tool,
     given: Record<string, unknown>,
@@ -334,7 +334,7 @@ class Turn {
     return { error, approval: 'required', toolVersion }
   }
 
-  /** Returns if the turn can't wait. */
+  /** Throws TurnWaits. Returns if the turn can't wait. */
   #park(wait: Omit<WaitingCall, keyof ToolCall>): void {
     const { park } = this.#input
     const call = this.#state.toolCalls.at(-1)
@@ -343,7 +343,7 @@ class Turn {
     throw new TurnWaits({ ...call, ...wait })
   }
 
-  /** Characters of the next result. */
+  /** Returns the max characters of the next result. */
   #kept(): number {
     return keptAfter(this.#state.resultCharacters)
   }
@@ -389,7 +389,7 @@ class Turn {
   }
 }
 
-/** The beginning of a text, without a torn character. */
+/** Returns the beginning of a text, without a cut character. */
 function beginningWithin(bytes: number, text: string): string {
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes))
   return text.slice(0, read).trim()

@@ -1,17 +1,17 @@
 import { AppError } from '#platform/errors.ts'
 import { followSignals } from '#platform/follow-signals.ts'
 
-/** Why a turn ends that a person has stopped. */
+/** The reason for the end of a turn that a person has stopped. */
 export class TurnStopped extends Error {}
 
-/** The turns under way, which the end of the service ends. */
+/** Tracks running turns, which end with the service. */
 export function createRunning() {
   const running = new Map<AbortController, Promise<unknown>>()
   const byTurn = new Map<string, AbortController>()
   let isOver = false
 
   return {
-    /** Runs work, whose controller aborts with one of the signals, or when the turn is stopped. */
+    /** Runs work. Its controller aborts with one of the signals, or when the turn is stopped. */
     run<Result>(
       signals: readonly AbortSignal[],
       work: (ending: AbortController) => Promise<Result>,
@@ -30,7 +30,7 @@ export function createRunning() {
       return result
     },
 
-    /** Resolves when a turn that runs here has ended; at once for any other. */
+    /** Resolves when a local turn has ended; at once for any other. */
     async stop(turnId: string): Promise<void> {
       const ending = byTurn.get(turnId)
       if (ending === undefined) return

@@ -1,21 +1,21 @@
 import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
 import type { ToolResult } from './turn.ts'
 
-/** Characters of one tool result that are kept, shown and stored. */
+/** Max characters of one tool result that are kept, shown and stored. */
 export const keptCharacters = 64_000
-/** Characters of one tool result that are kept once those of its answer came to much together. */
+/** Max characters of one tool result once its answer's results exceed `maxTogether`. */
 const keptBeyond = 1000
-/** Characters of an answer's tool results that are much: all are stored again with each change of the answer. */
+/** Limit for the characters of an answer's tool results: all are stored again with each change of the answer. */
 const maxTogether = 2_000_000
-/** Characters of one tool result that the model sees. */
+/** Max characters of one tool result that the model sees. */
 export const seenCharacters = 16_000
-/** Characters of `resultPreview`. */
+/** Max characters of `resultPreview`. */
 export const previewCharacters = 200
 
 const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)?[^,]{0,100},/
 
 /**
- * Leaves a small result as it is; a larger one becomes its text, cut in the middle, and one that is nested too deeply just its
+ * Returns a small result unchanged; a larger one becomes its text, cut in the middle, and one that is nested too deeply just its
  * text. Embedded files are named, not quoted.
  */
 export function truncateResult(result: unknown, characters: number): unknown {
@@ -30,12 +30,12 @@ export function previewOf(result: unknown): string {
   return text.length <= previewCharacters ? text : `${cutEnd(text, previewCharacters - 1)}…`
 }
 
-/** How much of one more result is kept in an answer whose results have come to this many characters. */
+/** Returns the max characters of one more result in an answer whose results have this many characters. */
 export function keptAfter(characters: number): number {
   return characters < maxTogether ? keptCharacters : keptBeyond
 }
 
-/** The characters of a call's result, or of its error. */
+/** Returns the characters of a call's result, or of its error. */
 export function resultSize({ result, error }: Pick<ToolResult, 'result' | 'error'>): number {
   return textOf(error ?? result).length
 }
@@ -44,7 +44,7 @@ export function textOf(result: unknown): string {
   return typeof result === 'string' ? result : (JSON.stringify(result) ?? 'null')
 }
 
-/** Keeps the beginning and the end, and says how much was left out between them; never splits a surrogate pair. */
+/** Keeps the beginning and the end, with a note on the length left out between them; never splits a surrogate pair. */
 export function cutMiddle(text: string, characters: number): string {
   if (text.length <= characters) return text
   const room = Math.max(0, characters - noteOf(text.length).length)

@@ -7,41 +7,41 @@ import type { TurnState } from './turn-state.ts'
 export interface TurnInput {
   /** Streams one answer of the model; rejects with AppError when the service fails. */
   stream(options: CallOptions): Parts<AnswerPart>
-  /** Tokens that the model can take in. */
+  /** Max tokens of the model's input. */
   contextWindow: number
   temperature: number
-  /** Options of each call of the model, over the turn's own. */
+  /** Options of each model call, which override the turn's own. */
   call?: Pick<CallOptions, 'maxOutputTokens' | 'stopSequences' | 'temperature'>
   /** The form that the answer must have. */
   form?: Form | undefined
-  /** While tools are offered; `auto` unless given. */
+  /** Applies while tools are offered; defaults to `auto`. */
   toolChoice?: CallOptions['toolChoice']
   tools: readonly Tool[]
   messages: readonly PromptMessage[]
-  /** How many messages at the beginning always stay, besides system messages. */
+  /** Number of messages at the beginning that always stay, besides system messages. */
   pinned?: number
-  /** Whether the messages hold text that outsiders wrote: passages, or tool results. */
+  /** True if the messages have text of outsiders: passages, or tool results. */
   isTainted: boolean
-  /** For the model, of a call that needs approval where no person can give it; it then does not wait. */
+  /** The error for the model if a call needs approval and no person can give it; the call then does not wait. */
   approvalRefusal?: string
-  /** The same for a call that waits because of what it sends. */
+  /** The error for a call that would wait because of the data that it sends. */
   egressRefusal?: string
-  /** Hosts to which the model may send what it likes: the setting `browse_hosts`. */
+  /** Hosts to which the model can send anything: the setting `browse_hosts`. */
   browseHosts?: readonly string[] | undefined
-  /** Ids of the agent's sources whose passages the messages hold. */
+  /** Ids of the agent's sources of passages in the messages. */
   sources?: readonly string[]
   emit(event: TurnEvent): void
   signal: AbortSignal
-  /** How often the model is called with tools; if none of its answers ends the turn, it is called once more without them. */
+  /** Max calls of the model with tools; if none of its answers ends the turn, a last call has no tools. */
   maxIterations: number
-  /** @param known the id that a service gave, or the one that takes its place in the prompt. */
+  /** @param known the id from a service, or the id that replaces it in the prompt. */
   newToolCallId(known?: string): string
-  /** Has the turn wait for decisions on calls: it ends there, and goes on from this state once that has a decision. */
+  /** Parks the turn for decisions on calls: it ends there, and continues from this state after a decision. */
   park?: ((state: TurnState) => void) | undefined
   /** Passed to the tools that are called. */
   cause?: Cause
-  /** Where it goes on, with the same messages; it begins without. */
+  /** The state to continue from, with the same messages; without one, the turn begins. */
   from?: TurnState | undefined
-  /** Stores the state, which changes as soon as it returns; the turn goes on once it is stored, and fails if it can't be. */
+  /** Stores the state, which changes as soon as this returns; the turn continues once it is stored, and fails if that fails. */
   record?: ((state: TurnState) => Promise<void>) | undefined
 }

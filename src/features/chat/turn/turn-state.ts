@@ -9,27 +9,27 @@ import { freshGuard } from './repeat-guard.ts'
 import type { ToolCall, ToolResult, Usage } from './turn.ts'
 
 /**
- * All that `runTurn` knows of a turn beside its input, as JSON can hold it. `TurnInput.record` is given it before each tool call,
- * after each, and after each iteration; `runTurn` goes on from one with `TurnInput.from`, given the same messages. What came after it is
- * lost: the model is called again. To park a turn, end it by throwing where it waits and keep the state that was recorded last.
+ * The whole state of `runTurn` beside its input, in a form for JSON. `TurnInput.record` receives it before each tool call,
+ * after each, and after each iteration; `runTurn` continues from one in `TurnInput.from`, with the same messages. Later work is
+ * lost: the model is called again. To park a turn, end it by throwing where it waits and keep the last recorded state.
  */
 export interface TurnState {
-  /** Number of the iteration under way, from 1. */
+  /** Number of the current iteration, from 1. */
   iteration: number
-  /** The prompt behind the messages of the input. */
+  /** The prompt after the messages of the input. */
   added: PromptMessage[]
   /** Calls of the iteration, once the model has made them; empty before. */
   calls: ModelToolCall[]
   /** Results of the first of these calls. */
   results: ReturnType<typeof resultPart>[]
-  /** The call behind those results may have run. Set to false, it is made as if it never had been. */
+  /** True if the call after those results might have run. Reset to false, it is made like a new one. */
   hasBegun: boolean
-  /** On the call that the turn has waited with: the version of the tool that may be called, its result, or how the call ends instead. */
+  /** The decision on the waiting call: the tool's permitted version, the call's result, or the error that ends it. */
   decision?:
     | { toolVersion: string; hasBegun?: true }
     | { result: string }
     | {
-        error: string /** So does the turn, unrecorded: it also does if its process dies there. */
+        error: string /** True if the turn ends as well, unrecorded; so it does if its process dies there. */
         ends?: true
       }
     | undefined
@@ -39,9 +39,9 @@ export interface TurnState {
   usage?: Usage | undefined
   content: string
   reasoning: string
-  /** Deltas that were emitted. */
+  /** Number of emitted deltas. */
   deltas: number
-  /** Characters that the model has streamed. */
+  /** Number of characters that the model has streamed. */
   streamed: number
   resultCharacters: number
   isTainted: boolean
@@ -49,7 +49,7 @@ export interface TurnState {
   readAt?: number
   /** Ids of the agent's sources whose text has tainted the turn. */
   sources: string[]
-  /** Whether the turn has read other data of the agent. */
+  /** True if the turn has read other data of the agent. */
   hasOwnData?: boolean
   isCutOff: boolean
   isFiltered: boolean
@@ -63,7 +63,7 @@ interface FreshTurn {
   sources?: readonly string[]
 }
 
-/** For a turn that goes on: what it changes of a state is its own. */
+/** Copies a state, because a turn that continues from it changes its copy. */
 export function copyState(state: TurnState): TurnState {
   const { added, calls, results, decision, toolCalls, toolResults, guard, sources = [] } = state
   return {
@@ -85,7 +85,7 @@ export function freshState({ isTainted, sources = [] }: FreshTurn): TurnState {
   }
 }
 
-/** Usage that is not reported is not counted as nothing: an answer that broke off has cost tokens, too. */
+/** Adds usage. Unreported usage does not count as zero: an interrupted answer has cost tokens, too. */
 export function addUsage(sum: Usage | undefined, { inputTokens, outputTokens }: FinishPart['usage']) {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return sum
   const cached = (sum?.cachedInputTokens ?? 0) + (inputTokens.cacheRead ?? 0)

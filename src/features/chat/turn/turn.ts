@@ -10,7 +10,7 @@ export type { TurnEvent } from '../stream-events.schema.ts'
  */
 
 export interface ToolCall {
-  /** Nine alphanumerics. */
+  /** Id of nine alphanumerics. */
   id: string
   name: string
   arguments: Record<string, unknown>
@@ -20,47 +20,47 @@ export interface ToolResult {
   toolCallId: string
   name: string
   result?: unknown
-  /** How the arguments were changed so that they fit; there only if they were. */
+  /** Descriptions of changes to the arguments that made them fit; only if there were any. */
   coerced?: string[]
-  /** The error, for the model and for people; there only if the call failed. */
+  /** The error, for the model and for people; only for a failed call. */
   error?: string
-  /** The call was not made: a person has to agree to it first. */
+  /** The call was not made: a person must approve it first. */
   approval?: 'required'
   /** The version of the tool when a call that waits for approval was requested. */
   toolVersion?: string
 }
 
-/** A call that a person decides on before it is made, or that was begun and waits for a person in a browser. */
+/** A call that a person must decide on first, or that has begun and waits for a person in a browser. */
 export interface WaitingCall extends ToolCall {
   toolVersion: string
-  /** By which it waits. */
+  /** The rule that makes the call wait. */
   rule: 'always' | 'tainted' | 'browser'
   approvers: 'admins' | 'chat'
-  /** The content and the receiver of a call that waits because it sends something. */
+  /** The content and the recipient of a call that waits because it sends something. */
   why?: string
   sends_to?: string
-  /** Of the last rule. */
+  /** The wait in a browser, for that rule. */
   inBrowser?: PersonWait
 }
 
-/** How a turn ended, always with what was said until then. */
+/** The end of a turn, always with its text so far. */
 export interface TurnOutcome {
   content: string
   toolCalls: ToolCall[]
   toolResults: ToolResult[]
-  /** The value of the accepted answer, where it was to have a form. */
+  /** The value of the accepted answer, if it had a form. */
   output?: unknown
-  /** As the model service reported it; undefined if it reported none. */
+  /** Usage from the model service; undefined if none was reported. */
   usage: Usage | undefined
-  /** Whether the model was shown text that outsiders wrote, which may have steered what it said. */
+  /** True if the model has read text of outsiders, which might have influenced its answer. */
   isTainted: boolean
-  /** Whether the model stopped in the middle, since it may answer with no more tokens. */
+  /** True if the model stopped early because of its max output tokens. */
   isCutOff: boolean
-  /** Whether a content filter did that. */
+  /** True if a content filter stopped it. */
   isFiltered?: boolean
-  /** The thoughts of the model, cut to `maxReasoningBytes`; empty if it showed none. */
+  /** The thoughts of the model, cut to `maxReasoningBytes`; empty if there were none. */
   reasoning: string
-  /** Whether the model takes no tools, so that it was called without them. */
+  /** True if the model supports no tools, so that it was called without them. */
   toolsUnsupported: boolean
   /** Names of the tools that the provider refused, so that the model was called without them. */
   toolsRefused: string[]
@@ -68,7 +68,7 @@ export interface TurnOutcome {
     | { kind: 'answered' }
     | { kind: 'aborted' }
     | { kind: 'failed'; error: AppError }
-    /** Its last call waits for a person. */
+    /** The turn's last call waits for a person. */
     | { kind: 'waiting'; waits: WaitingCall }
     /** `messages` were added to the prompt, the calls at their end. */
     | { kind: 'handed-out'; calls: HandedCall[]; messages: PromptMessage[] }
@@ -82,11 +82,11 @@ export interface HandedCall {
   arguments: string
 }
 
-/** Tokens as the model services counted them; 0 where they did not. */
+/** Tokens as the model services counted them; 0 if they did not. */
 export interface Usage {
   inputTokens: number
   outputTokens: number
-  /** Of the input, those that the service had in a cache; absent if there were none. */
+  /** The input tokens from the service's cache; absent if there were none. */
   cachedInputTokens?: number
   /** US dollars as a decimal; absent if a price is not known. */
   cost?: string

@@ -1,13 +1,13 @@
 import { domainToUnicode } from 'node:url'
 
-/** A longer address counts as written nowhere. */
+/** Max length of an address; a longer one is never found. */
 const maxLength = 4000
-/** Mentions of a host that are compared in one text: a page may repeat it endlessly. */
+/** Max mentions of a host that are compared in one text, because a page can repeat it endlessly. */
 const maxMentions = 1000
 
 const schemes = { 'http:': '80', 'https:': '443' } as const
 
-/** Whether the text contains the address as a whole: neither as the beginning of a longer one nor as a part of it. */
+/** True if the text contains the address as a whole: neither as the beginning of a longer one nor as a part of it. */
 export function isWritten(address: URL, text: string): boolean {
   const { protocol, hostname, port, username, password, href, origin } = address
   if (href.length > maxLength || username !== '' || password !== '') return false
@@ -25,13 +25,13 @@ export function isWritten(address: URL, text: string): boolean {
     const isSame = scheme === '' || scheme.toLowerCase() === `${protocol}//`
     const isSamePort = (given ?? usual) === (port || usual)
     const start = index + mention.length
-    // Percent-encoding makes an address up to three times, an entity up to five times as long.
+    // Percent-encoding makes an address up to three times longer, an entity up to five times.
     if (isSame && isSamePort && begins(text.slice(start, start + 5 * href.length + 64), wanted)) return true
   }
   return false
 }
 
-/** Whether the text contains the value as a word of its own. */
+/** True if the text contains the value as a separate word. */
 export function isWord(value: string, text: string): boolean {
   if (value === '' || value.length > maxLength) return false
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped(value)}(?![\\p{L}\\p{N}_])`, 'iu').test(text)
@@ -39,10 +39,10 @@ export function isWord(value: string, text: string): boolean {
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
-/** The end of an address: a character that none contains, one that closes a bracket or a column, or punctuation before these. */
+/** Matches the end of an address: a character that none contains, a closing bracket or column, or punctuation before these. */
 const end = /^(?:[.:!?*_~]*(?:$|[\s"'<>`\\])|[)\]}|,;])/
 
-/** Whether the path, the query and the fragment stand behind a host, and no more; a fragment may follow an address without one. */
+/** True if exactly the path, the query and the fragment follow a host; a fragment can follow an address without one. */
 function begins(text: string, wanted: string): boolean {
   const token = /^[^\s"'<>`\\“”‘’„«»…。，、）】》]*/u.exec(text)?.[0] ?? ''
   if (!/^[/?#]/.test(token)) return wanted === '/' && end.test(token)
@@ -52,7 +52,7 @@ function begins(text: string, wanted: string): boolean {
   return end.test(rest) || (rest.startsWith('#') && !wanted.includes('#'))
 }
 
-/** One spelling of all those that differ by percent-encoding, or by the entities of HTML. */
+/** Returns one spelling of all those that differ by percent-encoding, or by the entities of HTML. */
 function canonical(text: string): string {
   return text.replace(/&amp;/gi, '&').replace(/%[\da-f]{2}|[^\x21-\x7e]/giu, piece => {
     if (!piece.startsWith('%')) return encode(piece)
@@ -61,5 +61,5 @@ function canonical(text: string): string {
   })
 }
 
-/** Half a character has no encoding. */
+/** Leaves out lone surrogates, which have no encoding. */
 const encode = (character: string) => (character.isWellFormed() ? encodeURIComponent(character) : character)
