@@ -11,7 +11,7 @@ import { turnJobName, waitKey } from './stored-turn.ts'
 
 export const removeTurnsJobName = 'remove_turns'
 
-/** How long events are kept after the end of their turn, and turns for repeated sends, in milliseconds. */
+/** Storage time of events after the end of their turn, and of turns for repeated messages, in milliseconds. */
 export const keptMs = { events: 10 * 60_000, turns: 24 * 3_600_000 }
 
 interface Ending {
@@ -21,21 +21,21 @@ interface Ending {
 }
 
 interface TurnEnd {
-  /** The statuses that it may end from, or the run that may end it. */
+  /** The statuses from which the turn can end, or the run that can end it. */
   from: readonly TurnStatus[] | Pick<TurnRow, 'run'>
-  /** Why there is no whole answer. */
+  /** The reason why there is no complete answer. */
   error?: Pick<AppError, 'code' | 'message'> | undefined
   /** The last events for readers of the turn. */
   events?: readonly StreamEvent[]
-  /** The number of the event before them, if it is known. */
+  /** The number of the event before them, if known. */
   after?: number
   /** Files of a message that was never stored. */
   unsent?: readonly unknown[] | undefined
 }
 
 /**
- * Ends a turn, whatever ends it: an answer, a failure, a stop, a withdrawal or a wait without a decision. Runs within the
- * transaction that stores what was said. Returns false, and changes nothing, if the turn can't end from where it is.
+ * Ends a turn after an answer, a failure, a stop, a withdrawal or a wait without a decision. Runs in the
+ * transaction that stores the answer. Returns false, and changes nothing, if the turn can't end from its current status.
  */
 export async function endTurn(
   { transaction, outbox, clock }: Ending,
@@ -46,7 +46,7 @@ export async function endTurn(
   const changes = {
     status: 'ended',
     state: error ? JSON.stringify({ error: { code: error.code, message: error.message } }) : null,
-    // The message itself is stored beside it.
+    // The message itself is stored separately.
     question: JSON.stringify({ message: { id: message.id } }),
     ended_at: timestamp(clock),
   }
@@ -58,7 +58,7 @@ export async function endTurn(
   await appendEvents(transaction, id, events, after)
   if (waiting !== null) {
     await outbox.cancel(waitKey(id))
-    // Messages that came while it waited are next.
+    // Messages that came during the wait are next.
     await outbox.runNow(turnJobName)
   }
   if (unsent.length > 0) await outbox.add({ name: removeUnusedJobName, payload: {} })

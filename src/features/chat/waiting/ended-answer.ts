@@ -7,7 +7,7 @@ import type { TurnRow, Waiting } from '../rows/turns.repository.ts'
 import { waitingOf } from '../rows/turns.repository.ts'
 import type { WaitEnd } from './wait-sentences.ts'
 
-/** Within the transaction that ends a turn which has waited. */
+/** Settles the answer in the transaction that ends a turn which has waited. */
 export async function endAnswer(
   transaction: Kysely<AgentTables>,
   row: Pick<TurnRow, 'id' | 'waiting'>,
@@ -20,7 +20,7 @@ export async function endAnswer(
   return answer
 }
 
-/** Its call may have had its result since. */
+/** Returns the ended message. Its call might have a result meanwhile. */
 function endedMessage(
   message: ChatMessage,
   { approval_id: toolCallId, tool: name }: Waiting,
@@ -31,7 +31,7 @@ function endedMessage(
   const isOpen = message.metadata?.waiting === true
   const toolResults = isOpen ? [...others, { toolCallId, name, error }] : message.toolResults
   const { waiting: _, ...metadata } = message.metadata ?? {}
-  // Of a turn that has gone on, its own error says why it ended.
+  // A turn that has continued has its own error with the reason of its end.
   const ended = how === 'stopped' ? { stopped: true } : { error: metadata.error ?? error }
   return { ...message, toolResults, metadata: { ...metadata, ...ended } }
 }

@@ -6,7 +6,7 @@ import { findStanding } from '../rows/turns.repository.ts'
 import type { Running } from '../turn/running.ts'
 import type { Settled, WaitingTurns } from './waiting.service.ts'
 
-/** Until it is looked again whether the turn still waits, in milliseconds: any process may end the wait. */
+/** Interval (ms) of the check that the turn still waits, because any process can end the wait. */
 const lookMs = 1_000
 
 const late = 'more time of a person could not be stored'
@@ -20,7 +20,7 @@ interface Dependencies {
   log: Log
 }
 
-/** The call of a turn, and what it waits for. */
+/** The waiting call of a turn, and its wait. */
 export interface HeldCall {
   agentId: string
   turnId: string
@@ -29,8 +29,8 @@ export interface HeldCall {
 }
 
 /**
- * Waits for persons in the browsers of this process, in the place of the parked turns, and gives these the results. Resolves once it
- * has begun; the request is withdrawn at once for a turn that was not parked.
+ * Waits for persons in the browsers of this process, for parked turns, and passes the results to the turns. Resolves once it
+ * has begun; withdraws the request at once for a turn that was not parked.
  */
 export function createHeldWaits({ waiting, running, stopping, agentDatabases, log }: Dependencies) {
   return async (isParked: boolean, { agentId, turnId, callId, wait }: HeldCall): Promise<void> => {

@@ -20,10 +20,10 @@ import { isWaitOver } from './wait-state.ts'
 
 export const expireJobName = 'turn.expire'
 
-/** Until a decision counts as lost that nothing has gone on with, in milliseconds: its schedule or workflow is gone. */
+/** Time until an unused decision is dropped (ms): its schedule or workflow was deleted. */
 const abandonedMs = 24 * 3_600_000
 
-/** Until it is looked again whether a browser is still there that a turn waits in, in milliseconds. */
+/** Interval (ms) of the check that the browser of a waiting turn still exists. */
 const lookMs = 3_000
 
 export interface Change {
@@ -31,10 +31,10 @@ export interface Change {
   outbox: Outbox<ChatEvents>
 }
 
-/** Where turns only end, without an event. */
+/** A change that only ends turns, without an event. */
 export type EndingChange = Pick<Change, 'transaction'> & { outbox: Pick<Outbox, 'add' | 'cancel' | 'runNow'> }
 
-/** A turn whose call waits, with all that it needs to go on. */
+/** A turn whose call waits, with everything that it needs to continue. */
 export interface Parked {
   row: Pick<
     TurnRow,
@@ -42,7 +42,7 @@ export interface Parked {
   >
   call: WaitingCall
   state: StoredState
-  /** Of the agent, in seconds. */
+  /** The agent's time limit, in seconds. */
   timeout: number
   resume: NewJob & { key: string }
 }
@@ -56,15 +56,15 @@ export async function again(outbox: EndingChange['outbox'], next: NewJob & { key
   await outbox.add(next)
 }
 
-/** When to look whether a turn has to go on without a person: at the end of its time, or when its browser may be gone. */
+/** Returns when to check for the end of a wait: at its time limit, or earlier if its browser might be gone. */
 export function lookAt({ session_id, until }: Waiting, clock: Clock): number {
   const end = Date.parse(until)
   return session_id === undefined ? end : Math.min(end, clock.now() + lookMs)
 }
 
-/** Turns that begin to wait, and that go on. */
+/** Parks and resumes turns. */
 export function createParking({ clock }: { clock: Clock }) {
-  /** Returns what the turn waits for. */
+  /** Returns the wait of the turn. */
   async function park(
     { transaction, outbox }: Change,
     agentId: string,
@@ -97,7 +97,7 @@ export function createParking({ clock }: { clock: Clock }) {
     return waiting
   }
 
-  /** False if it no longer waits. */
+  /** Returns false if the turn no longer waits. */
   async function resume(
     change: Change,
     row: TurnRow,
@@ -117,13 +117,13 @@ export function createParking({ clock }: { clock: Clock }) {
     park,
     resume,
 
-    /** The decision of a person; false if it no longer waits. */
+    /** Applies a person's decision; returns false if the turn no longer waits. */
     decide(change: Change, row: TurnRow, isApproved: boolean): Promise<boolean> {
       const { tool_version: toolVersion } = waitingOf(row)
       return resume(change, row, isApproved ? { toolVersion } : { error: refused })
     },
 
-    /** Of a turn that goes on in the job of its caller, which has no readers. */
+    /** Returns the record of a turn that continues in its caller's job, which has no readers. */
     recordingOf({ db }: AgentHandle, row: TurnRow): RecordedEnd {
       const { recorded } = parseJson(row.state ?? '') as StoredState
       return {
@@ -134,7 +134,7 @@ export function createParking({ clock }: { clock: Clock }) {
         },
         settle: async () => {},
         async end(transaction, outbox, { assistantMessage: answer, error }) {
-          // After a failure its job goes on with it, or abandons it.
+          // After a failure, the turn's job retries or abandons it.
           if (error ? !isWaitOver(error) : !answer || answer.metadata?.aborted) return
           if (!(await endTurn({ transaction, outbox, clock }, row, { from: row, error }))) throw overrun()
         },

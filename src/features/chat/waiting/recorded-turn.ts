@@ -9,31 +9,31 @@ import type { ChatMessage, ReadPage } from '../chat.schema.ts'
 import type { TurnStep } from '../turn/prompt.ts'
 import type { TurnState } from '../turn/turn-state.ts'
 
-/** A turn that can go on after its process has ended. */
+/** A turn that can continue after its process has ended. */
 export interface Recording<State> {
-  /** Where it goes on; it begins without. */
+  /** The state to continue from; without one, the turn begins. */
   from?: State | undefined
   /** See `TurnInput.record`. */
   record?: ((state: State) => Promise<void>) | undefined
-  /** Whether it waits for decisions on calls. */
+  /** True if the turn waits for decisions on calls. */
   parks?: boolean
 }
 
-/** As JSON can hold it. */
+/** The state of a plan, in a form for JSON. */
 export interface PlannedState {
   pages: ReadPage[]
   turn: TurnState
-  /** Those that automatic retrieval has found, which are not searched for again. */
+  /** The passages of automatic retrieval, which is not repeated. */
   found: FoundPassage[]
   cited: CitedPassage[]
-  /** What it has cost; see `Meter`. */
+  /** The cost so far; see `Meter`. */
   spent?: number | undefined
 }
 
 export interface RecordedEnd extends Recording<RecordedTurn> {
-  /** Called when nothing more will be emitted, before the end is stored. */
+  /** Flushes the log before the turn's end is stored. */
   settle(): Promise<void>
-  /** Within the transaction that stores the end. */
+  /** Runs in the transaction that stores the end. */
   end(
     transaction: Kysely<AgentTables>,
     outbox: Outbox<ChatEvents>,
@@ -41,8 +41,8 @@ export interface RecordedEnd extends Recording<RecordedTurn> {
   ): Promise<void>
 }
 
-/** A turn at rest, as JSON can hold it. */
+/** A turn between two runs, in a form for JSON. */
 export interface RecordedTurn extends PlannedState {
-  /** Of the answer. */
+  /** The steps of the answer. */
   steps: readonly TurnStep[]
 }

@@ -1,24 +1,24 @@
 import type { RecordedTurn } from './recorded-turn.ts'
 
 export const turnJobName = 'turn'
-/** Of the job that ends the wait of a turn. */
+/** Returns the key of the job that ends the wait of a turn. */
 export const waitKey = (turnId: string) => `turn-wait:${turnId}`
 export const turnJobKey = (turnId: string) => `turn:${turnId}`
 
-/** Begins a turn in the background, or goes on with it. */
+/** Returns the job that begins or continues a turn in the background. */
 export const turnJob = (turnId: string) => ({ name: turnJobName, payload: turnId, key: turnJobKey(turnId) })
 
-/** What the row of a turn has as its state. */
+/** The state in the row of a turn. */
 export interface StoredState {
   recorded: RecordedTurn
   /** Index of the next delta. */
   deltas: number
 }
 
-/** Characters. */
+/** Max length in characters. */
 const maxRead = 2000
 
-/** The text of others that the model has read last, with where it stood; undefined if it has read none in this turn. */
+/** Returns the text of others that the model has read last, with its source; undefined if it has read none in this turn. */
 export function lastRead({ recorded: { turn, found } }: StoredState): string | undefined {
   const last = turn.toolResults.findLast(({ result }) => result !== undefined)
   const [passage] = found

@@ -1,7 +1,7 @@
 import type { Waiting } from '../rows/turns.repository.ts'
 import type { WaitingCall } from '../turn/turn.ts'
 
-/** How a wait ends without going on. */
+/** The ways in which a wait ends without continuing the turn. */
 export type WaitEnd = 'overtaken' | 'stopped' | 'abandoned'
 
 export const wordsOf: Record<WaitEnd, string> = {
@@ -10,7 +10,7 @@ export const wordsOf: Record<WaitEnd, string> = {
   abandoned: 'The turn ended while it waited: what had begun it has ended, or was deleted.',
 }
 
-/** Why a call waits. */
+/** The reasons why a call waits. */
 export const reasonOf: Record<WaitingCall['rule'], string> = {
   always: 'The tool is set so that a person agrees to each call.',
   tainted:
@@ -18,13 +18,13 @@ export const reasonOf: Record<WaitingCall['rule'], string> = {
   browser: 'A person is needed in the browser.',
 }
 
-/** For the waiting call, in the stored answer. */
+/** The result of the waiting call, in the stored answer. */
 export const waitsForPerson = 'This call waits for the approval of a person. It was not made yet.'
 
-/** For the model. */
+/** An error for the model. */
 export const refused = 'A person has refused this call.'
 
-/** For the model. */
+/** An error for the model. */
 export const browserLost =
   'The browser session has ended with its process while a person was asked to take it over, so what they did there is lost. Open the ' +
   'page again and ask once more, or say that a person is needed.'

@@ -2,23 +2,23 @@ import { AppError } from '#platform/errors.ts'
 import type { TurnRow, Waiting } from '../rows/turns.repository.ts'
 import { wordsOf } from './wait-sentences.ts'
 
-/** For the job that has a turn answered: it ends, since the end of the wait has it run again. */
+/** Ends the job of a waiting turn; the end of the wait runs the job again. */
 export class TurnIsWaiting extends Error {
   constructor() {
     super('the turn waits for a person')
   }
 }
 
-/** The turn has ended, which no further run of its job changes. */
+/** Thrown if the turn has ended: further runs of its job can't change that. */
 class WaitEnded extends AppError {}
 
-/** Whether it says, in words for all, why a turn ended that has waited. */
+/** True if the error explains to people why a turn ended that has waited. */
 export function isWaitOver(error: unknown): error is AppError {
   if (!(error instanceof AppError)) return false
   return error.code === 'APPROVAL_EXPIRED' || (error instanceof WaitEnded && error.code === 'CONFLICT')
 }
 
-/** Throws how a turn stands that has waited, unless it goes on. */
+/** Throws the state of a turn that has waited, unless it continues. */
 export function requireDecided(row: TurnRow): void {
   if (row.status === 'waiting') throw new TurnIsWaiting()
   if (row.status !== 'ended') return
@@ -26,7 +26,7 @@ export function requireDecided(row: TurnRow): void {
   throw new WaitEnded(error?.code ?? 'CONFLICT', error?.message ?? wordsOf.abandoned)
 }
 
-/** As people and readers see it. */
+/** Returns the wait in the form for people and readers. */
 export function shownWaiting({
   approval_id,
   tool_version: _,

@@ -32,20 +32,20 @@ const endsFrom: Record<WaitEnd, readonly TurnStatus[]> = {
   abandoned: ['waiting', 'running', 'stopping'],
 }
 
-/** How a wait in a browser has ended. */
+/** The end of a wait in a browser. */
 export type Settled = { result: string } | { error: string } | 'expired'
 
 interface Dependencies {
   lock: ConversationLock
-  /** Whether there is still a browser behind a session, in any process. */
+  /** Returns true if a session still has a browser, in any process. */
   isBrowserOpen(agent: AgentHandle, sessionId: string): Promise<boolean>
   transact: Transact<ChatEvents>
   clock: Clock
 }
 
-/** Turns whose waits end without a decision. */
+/** Ends turns whose waits end without a decision. */
 function createEnds({ lock, clock }: Pick<Dependencies, 'lock' | 'clock'>) {
-  /** Ends the turn, and keeps what was said. False if it no longer waits. */
+  /** Ends the turn, and keeps its text. Returns false if the turn no longer waits. */
   async function end(change: EndingChange, row: TurnRow, how: WaitEnd): Promise<boolean> {
     const { transaction, outbox } = change
     const { resume: next } = waitingOf(row)
@@ -53,7 +53,7 @@ function createEnds({ lock, clock }: Pick<Dependencies, 'lock' | 'clock'>) {
     const error = { code: 'CONFLICT' as const, message }
     if (!(await endTurn({ transaction, outbox, clock }, row, { from: endsFrom[how], error }))) return false
     const held = { conversationId: row.conversation_id, token: row.lock_token ?? 0 }
-    // Whoever still runs it writes nothing more.
+    // A process that still runs the turn can no longer write.
     await lock.revoke(transaction, held)
     const answer = await endAnswer(transaction, row, { how, error: message, at: timestamp(clock) })
     if (next.name === turnJobName) {
@@ -80,7 +80,7 @@ function completionOf({ id: assistantMessageId, toolCalls, toolResults }: ChatMe
   return { type: 'message_complete', assistantMessageId, toolCalls, toolResults }
 }
 
-/** Turns that wait for a decision: parked, decided on, and ended without. All but the job is within transactions of others. */
+/** Manages turns that wait for a decision: parks, resumes and ends them. All but the job runs in transactions of others. */
 export function createWaiting(needs: Dependencies) {
   const { isBrowserOpen, transact, clock } = needs
   const { resume, ...parking } = createParking(needs)
@@ -92,7 +92,7 @@ export function createWaiting(needs: Dependencies) {
     await resume(change, row, { error: expiryOf(waitingOf(row)), ends: true })
   }
 
-  /** Gives a call that waits in a browser its result, and has the turn go on; does nothing if it no longer waits. */
+  /** Stores the result of a call that waits in a browser, and resumes the turn; does nothing if the turn no longer waits. */
   const settle = (agent: AgentHandle, turnId: string, callId: string, settled: Settled): Promise<void> =>
     transact(agent, async (transaction, outbox) => {
       const row = await findTurn(transaction, turnId)
@@ -101,7 +101,7 @@ export function createWaiting(needs: Dependencies) {
       await (settled === 'expired' ? expire(change, row) : resume(change, row, settled))
     })
 
-  /** Has a call in a browser wait for longer; does nothing if it no longer waits, or waits as long already. */
+  /** Extends the wait of a call in a browser; does nothing if the call no longer waits, or already waits as long. */
   const prolong = (agent: AgentHandle, turnId: string, callId: string, end: number): Promise<void> =>
     transact(agent, async (transaction, outbox) => {
       const row = await findTurn(transaction, turnId)
@@ -112,7 +112,7 @@ export function createWaiting(needs: Dependencies) {
       if (isMoved) await again(outbox, jobOf(turnId, lookAt(waiting, clock)))
     })
 
-  /** False for a turn that waits for approval, and at the end of the time. Throws JobYields while there is a browser. */
+  /** Returns false for a turn that waits for approval, and at the time limit. Throws JobYields while there is a browser. */
   async function isBrowserLost(agent: AgentHandle, waiting: Waiting): Promise<boolean> {
     const { session_id, until } = waiting
     if (session_id === undefined || clock.now() >= Date.parse(until)) return false
@@ -126,14 +126,14 @@ export function createWaiting(needs: Dependencies) {
 
     ...{ settle, prolong },
 
-    /** Ends the turn of a message that was decided on where what asked it is gone. */
+    /** Ends the turn of a message after its decision, if the turn's caller is gone. */
     abandon: (agent: AgentHandle, messageId: string): Promise<void> =>
       transact(agent, async (transaction, outbox) => {
         const row = await findDecided(transaction, messageId)
         if (row) await end({ transaction, outbox }, row, 'abandoned')
       }),
 
-    /** Within the caller's transaction: ends those turns of an author that have waited, and that no job is to go on with. */
+    /** Ends an author's turns that have waited and that no job continues, in the caller's transaction. */
     async abandonAll(
       change: EndingChange,
       author: string,
@@ -143,7 +143,7 @@ export function createWaiting(needs: Dependencies) {
       for (const row of rows.filter(row => isOver(waitingOf(row).resume))) await end(change, row, 'abandoned')
     },
 
-    /** Ends a wait whose time is over or whose browser is gone, or a turn that nothing has gone on with after its decision. */
+    /** Ends a wait that is over time or whose browser is gone, or a turn that did not continue after its decision. */
     expireJob: {
       lane: 'timers',
       async run({ agent, payload }) {
