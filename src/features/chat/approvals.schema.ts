@@ -5,8 +5,8 @@ import { toolResultSchema } from './chat.schema.ts'
 import { waitingSchema } from './turns.schema.ts'
 
 /*
- * Approval: a person's decision on one call that a model wanted to make after it had seen text of outsiders. `pending`: not
- * decided yet; `approved`: the call may be made; `done`: its result is stored; `denied`: it will not be made.
+ * Approval: a person's decision on one call that a model wanted to make after it had read text of outsiders. `pending`: not
+ * decided yet; `approved`: the call can be made; `done`: its result is stored; `denied`: it will not be made.
  */
 
 const statuses = ['pending', 'approved', 'done', 'denied'] as const
@@ -39,7 +39,7 @@ export const approvalListQuery = Type.Object({
 })
 export type ApprovalListQuery = Static<typeof approvalListQuery>
 
-/** Without a body the call is approved. */
+/** A missing body approves the call. */
 export const decisionSchema = Type.Object(
   {
     approved: Type.Optional(

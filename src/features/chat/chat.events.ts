@@ -13,7 +13,7 @@ const message = {
   contact_id: Type.Optional(Type.String({ description: 'Of messengers.' })),
 }
 
-/** One shape, whether a turn or a workflow has asked. */
+/** The same schema for requests of a turn and of a workflow. */
 export const approvalRequested = eventOf(
   'A call of a turn, or a node of a workflow, waits for the decision of a person.',
   {
@@ -62,7 +62,7 @@ export const chatEvents = {
 }
 export type ChatEvents = PayloadsOf<typeof chatEvents & { 'approval.requested': typeof approvalRequested }>
 
-/** The fields of a message from outside. */
+/** Returns the fields of a message from outside. */
 export function originOf({
   channel,
   contactId,
@@ -76,5 +76,5 @@ export function originOf({
   }
 }
 
-/** The type of changes by which readers of a turn learn that there is more; clients that follow the agent don't get it. */
+/** The type of changes that notify readers of a turn of new events; clients that follow the agent don't receive it. */
 export const eventsChange = 'turn_events'

@@ -55,15 +55,15 @@ import { isWaitOver, TurnIsWaiting } from './waiting/wait-state.ts'
 import type { WaitingTurns } from './waiting/waiting.service.ts'
 import { createWaiting } from './waiting/waiting.service.ts'
 
-/** For other features that have answers in a form. */
+/** The schema for other features whose answers have a form. */
 export const formSchema = responseFormatSchema
 
-/** Characters of a message, for other features that take one. */
+/** Max characters of a message, for other features that accept one. */
 export const maxMessageLength = messageLength
 
-/** Files of a message, for the same. */
+/** Max files of a message, for other features that accept one. */
 export const maxFiles = maxAttachments
-/** Whether it says that a turn waits for a person. */
+/** Returns true if the error means that a turn waits for a person. */
 export function isTurnWaiting(error: unknown): boolean {
   return error instanceof TurnIsWaiting
 }
@@ -71,8 +71,8 @@ export function isTurnWaiting(error: unknown): boolean {
 export { isWaitOver }
 
 /**
- * Until a message is tried again that came `age` ago to a conversation whose turn waits for a person, both in milliseconds:
- * trying costs a plan of the turn, and the wait may take a day.
+ * Returns the time until the retry of a message that came `age` ago to a conversation whose turn waits for a person, in
+ * milliseconds, like `age`: a retry plans the turn, and the wait can take a day.
  */
 export function pauseBehindTurn(age: number): number {
   return Math.min(Math.max(1_000, age / 4), 60_000)
@@ -82,27 +82,27 @@ export interface ChatFeature extends Feature {
   questions: Pick<Questions, 'accept'>
   answering: Pick<Answering, 'answer'>
   askerInMcpSession(request: FastifyRequest): Asker
-  /** Whether the caller may see a conversation. */
+  /** Returns true if the caller may see a conversation. */
   maySee(request: FastifyRequest, conversationId: string): Promise<boolean>
   answerOnce: ReturnType<typeof createAnswerOnce>
   approvals: Pick<ApprovalsService, 'decide'>
-  /** For callers of `answerOnce` that are not to go on with a message: ends its turn if that has had its decision. */
+  /** Ends the turn of a message after its decision, for callers of `answerOnce` that no longer continue the message. */
   abandon: WaitingTurns['abandon']
   abandonAll: WaitingTurns['abandonAll']
-  /** Receives files that are to be sent with messages. */
+  /** Receives files for messages. */
   files: Pick<ChatFiles, 'receive' | 'discard' | 'examine'>
-  /** For turns of conversations that are kept elsewhere. */
+  /** Plans turns of conversations that are stored elsewhere. */
   planner: TurnPlanner
   running: Pick<Running, 'run'>
-  /** Within the caller's transaction: gives a message the text that its author has made of it. */
+  /** Changes a message to its author's new text, in the caller's transaction. */
   editMessage: ConversationsService['editMessage']
-  /** Answers a question that is in no conversation. */
+  /** Answers a question outside of conversations. */
   answerAlone(
     agent: AgentHandle,
     question: Parameters<typeof answerAlone>[2],
     signal: AbortSignal,
   ): ReturnType<typeof answerAlone>
-  /** Bounds what a tool has answered, as for a model. */
+  /** Shortens a tool's result as for a model. */
   shorten(result: unknown): unknown
 }
 
@@ -112,11 +112,11 @@ interface Peers
   knowledge: KnowledgeService
   attached: Attached
   toolsOf: ToolsOf
-  /** Whether there is still a browser behind a session, in any process. */
+  /** Returns true if a session still has a browser, in any process. */
   isBrowserOpen(agent: AgentHandle, sessionId: string): Promise<boolean>
 }
 
-/** Conversations with agents. */
+/** Manages conversations with agents. */
 export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFeature {
   const { models, configuration, instanceId, transact, changes, clock, log } = infrastructure
   const { settings, attached, callerSignal, stillPermitted, isBrowserOpen, toolsOf } = peers

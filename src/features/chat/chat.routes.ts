@@ -39,7 +39,7 @@ import { eventsPath } from './turns.schema.ts'
 const agentPath = Type.Object({ id: Type.String() })
 const messagePath = Type.Object({ id: Type.String(), messageId: Type.String() })
 
-/** The answer is JSON or, if the body sets `stream`, server-sent events. */
+/** The response: JSON or, if the body sets `stream`, server-sent events. */
 const answerResponse = { 200: Type.Union([answerSchema, acceptedSchema]) }
 
 interface Dependencies {
@@ -59,7 +59,7 @@ export function registerChatRoutes(app: App, needs: Dependencies): void {
   const { questions } = needs
   const deliver = createDeliver(needs)
 
-  // In a scope of its own, so that all other routes refuse forms.
+  // A separate scope, so that all other routes reject forms.
   void app.register((scope: App, _options, done) => {
     acceptMessageForms(scope, needs)
     scope.route({
@@ -110,7 +110,7 @@ export function registerChatRoutes(app: App, needs: Dependencies): void {
 }
 
 function createDeliver({ answering, callerSignal, background, events }: Dependencies) {
-  /** Such a turn is read by its events, of which this request has the first. */
+  /** Responds with a background turn, which its events show; this request receives the first ones. */
   async function deliverInBackground(
     draft: () => Promise<Draft>,
     options: NewMessage | TurnOptions,
@@ -128,7 +128,7 @@ function createDeliver({ answering, callerSignal, background, events }: Dependen
     return reply.send({ ...accepted, turn: { id, status, events: eventsPath(agent.agentId, id) } })
   }
 
-  /** Watches from the start whether the caller goes away, since accepting a question may take a while. */
+  /** Watches from the start for a disconnect of the caller, because accepting a question can take a while. */
   return async (
     draft: () => Promise<Draft>,
     options: NewMessage | TurnOptions,
@@ -154,7 +154,7 @@ function createDeliver({ answering, callerSignal, background, events }: Dependen
   }
 }
 
-/** A gate is passed while the conversation is locked, so that no request passes it for a question that must be refused. */
+/** Passes a gate while the conversation is locked, so that no request passes it with a question that must be refused. */
 async function acceptedBehindGate(drafting: Promise<Draft>, { gate }: FastifyRequest): Promise<Question> {
   await using draft = await drafting
   if (gate !== undefined) {

@@ -49,7 +49,7 @@ export const toolResultSchema = Type.Object(
   { title: 'ToolResult' },
 )
 
-/** A file of a message, as its metadata name it. */
+/** A file of a message, as in the message's metadata. */
 export const attachmentSchema = Type.Object(
   {
     id: Type.String(),
@@ -62,7 +62,7 @@ export const attachmentSchema = Type.Object(
 )
 export type Attachment = Static<typeof attachmentSchema>
 
-/** Files of one message. */
+/** Max files of one message. */
 export const maxAttachments = 10
 
 /** A web page that a tool has read for an answer. */
@@ -150,7 +150,7 @@ export const messageMetadataSchema = Type.Object({
 export type MessageMetadata = Static<typeof messageMetadataSchema>
 
 const rating = Type.Unsafe<1 | -1>({ type: 'integer', enum: [1, -1], description: '1: good, -1: bad.' })
-/** Characters. */
+/** Max length in characters. */
 const commentLength = 2000
 
 const feedbackSchema = Type.Object(
@@ -223,7 +223,7 @@ const backgroundOptions = {
   ),
 }
 
-/** Characters; about 25,000 tokens. */
+/** Max length in characters; about 25,000 tokens. */
 export const messageLength = 100_000
 
 export const newMessageSchema = Type.Object(
@@ -259,7 +259,7 @@ export type NewMessage = Static<typeof newMessageSchema>
 
 const { attachments: _attachments, ...formFields } = newMessageSchema.properties
 
-/** The same as a form, whose values are JSON but for texts. */
+/** The same fields as a form; all values but texts are JSON. */
 export const messageForm = Type.Object({
   ...formFields,
   file: Type.Optional(
@@ -283,7 +283,7 @@ export const answerSchema = Type.Object({
   evictedConversationId: Type.Optional(evictedConversationId),
 })
 
-/** Of a turn in the background. */
+/** The response for a turn in the background. */
 export const acceptedSchema = Type.Object({
   userMessage: messageSchema,
   turn: Type.Object({
@@ -345,7 +345,7 @@ export const conversationListQuery = Type.Object({
 })
 export type ConversationListQuery = Static<typeof conversationListQuery>
 
-/** Characters. */
+/** Max length in characters. */
 export const titleLength = 200
 
 export const newConversationSchema = Type.Object({

@@ -1,36 +1,36 @@
 import type { FastifyRequest } from 'fastify'
 
-/** Conversations that a caller reaches: all, or its own, which are those that it began, in MCP sessions too. */
+/** The conversations that a caller reaches: all, or only those that it began, also in MCP sessions. */
 export type Reach = 'all' | { author: string }
 
 /** The caller whose question is answered. */
 export interface Asker {
-  /** May only chat, so that no administrator vouches for the texts of such a caller. */
+  /** True for a caller who may only chat: no administrator vouches for the caller's texts. */
   isOutsider: boolean
-  /** Where they write from, if that is outside. */
+  /** The channel from which the caller writes, if it is outside. */
   channel?: string
-  /** Whom they are known as there. */
+  /** The contact's id in that channel. */
   contactId?: string
-  /** Identity by which what they say, and the conversations that they begin, are theirs. */
+  /** The identity that owns the caller's messages and new conversations. */
   author: string
-  /** The conversations that they may continue. */
+  /** The conversations that the caller may continue. */
   reach: Reach
 }
 
-/** The identity of a caller as the author of what is said in an MCP session. */
+/** Returns the caller's identity as the author of messages in an MCP session. */
 const inMcpSession = (author: string) => `mcp:${author}`
 
-/** The authors of own conversations; one of unknown author counts as begun by a caller without a user. */
+/** Returns the authors of own conversations; one of unknown author counts as begun by a caller without a user. */
 export function authorsIn({ author }: Exclude<Reach, 'all'>): string[] {
   return [author, inMcpSession(author)]
 }
 
-/** The conversations that a caller may see: a query for what they contain takes this reach. */
+/** Returns the conversations that a caller may see, for queries of their contents. */
 export function sightOf({ isChatOnly, author }: FastifyRequest): Reach {
   return isChatOnly ? { author } : 'all'
 }
 
-/** The caller as the sender of messages: callers that can't change the agent continue only their own conversations. */
+/** Returns the caller as the sender of messages. Callers that can't change the agent only continue their own conversations. */
 export function askerOf({ isAdmin, author }: FastifyRequest): Asker {
   return { isOutsider: !isAdmin, author, reach: isAdmin ? 'all' : { author } }
 }

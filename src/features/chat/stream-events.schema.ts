@@ -1,4 +1,4 @@
-/** The events that a client of a streamed answer receives, in this order; if `error` comes, it is the last event. */
+/** The events that a client of a streamed answer receives, in this order; `error` is always the last event. */
 import type { Static, TProperties } from 'typebox'
 import { Type } from 'typebox'
 import type { CitedPassage } from '#models/language-model/passages.ts'
@@ -59,12 +59,12 @@ const turnEvents = [
   }),
 ] as const
 
-/** The events that a turn emits while it runs: the one contract of all sinks (event stream, JSON answer, MCP progress). */
+/** The events that a turn emits while it runs: the contract of all sinks (event stream, JSON answer, MCP progress). */
 export type TurnEvent =
   | Static<(typeof turnEvents)[number]>
-  /** Comes first, with what automatic retrieval has found; a stream names it in `message_start`. */
+  /** The first event, with the passages of automatic retrieval; a stream has them in `message_start`. */
   | { type: 'retrieved'; passages: CitedPassage[] }
-  /** Comes before that, for each document that is read first; a stream says so in a comment. */
+  /** Emitted before that, for each document that is read first; a stream sends it as a comment. */
   | { type: 'reading'; name: string }
 
 export const streamEventSchema = Type.Union(

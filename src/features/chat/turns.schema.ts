@@ -5,7 +5,7 @@ import { orNull } from '#platform/own-schemas.ts'
 
 const id = Type.String()
 
-/** What a turn waits for. */
+/** The wait of a turn. */
 export const waitingSchema = Type.Object(
   {
     approval_id: Type.Optional(
