@@ -36,7 +36,7 @@ export function group<Variables extends TProperties, Values>(
   return declared
 }
 
-/** A text that may be unset. */
+/** A text that can be unset. */
 export function optional(expects: string, options: TextOptions = {}) {
   return Type.Optional(Type.String({ expects, ...options }))
 }

@@ -28,7 +28,7 @@ declare module 'fastify' {
     isAdmin: boolean
     /** True if the caller sees only its own conversations, as the role `chat` does. */
     isChatOnly: boolean
-    /** Reports that the handler no longer needs the agent; its response stream still can. */
+    /** Reports that the handler no longer needs the agent; its response stream might still need it. */
     agentAnswered?: () => void
   }
 }

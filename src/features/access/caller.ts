@@ -22,7 +22,7 @@ export interface Caller {
   session?: CallerSession
 }
 
-/** How an e-mail address was proved. */
+/** The way an e-mail address was proved. */
 export type Proof = 'operator' | 'mail' | 'oidc' | 'gateway' | 'dev_user'
 
 interface CallerSession {

@@ -27,7 +27,7 @@ interface Verified {
 const rememberedTokens = 5000
 
 /**
- * Verifies the JWT of an identity gateway against its published keys (RFC 7519, RFC 7517), which may rotate.
+ * Verifies the JWT of an identity gateway against its published keys (RFC 7519, RFC 7517), which can rotate.
  * Verified tokens are cached by their hash until they expire, or their key might have been withdrawn. Throws UNAUTHORIZED
  * for an invalid token.
  */

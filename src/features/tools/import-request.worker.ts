@@ -19,7 +19,7 @@ export type ImportRequestAnswer =
   | { kind: 'malformed' }
   | { kind: 'refused'; field: string; issue: string }
 
-/** Reads the body of an import with the document that it may contain, which is too large for the event loop. */
+/** Reads the body of an import with the document that it can contain, which is too large for the event loop. */
 export async function readImportBody(bytes: Uint8Array): Promise<ImportRequestAnswer> {
   const text = new TextDecoder().decode(bytes)
   const parsed = parse(text)

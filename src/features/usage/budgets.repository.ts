@@ -84,7 +84,7 @@ export async function reserve(
 }
 
 /**
- * Begins the row of a month with the usage so far, also after a long time without reservations, because nothing was counted
+ * Begins the row of a month with the usage so far, or restarts it after a long time without reservations: nothing was counted
  * while there was no budget. The spent amount never decreases: the usage of an agent is deleted with it.
  */
 async function countAgain(

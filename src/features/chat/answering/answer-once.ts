@@ -18,8 +18,8 @@ import type { Question } from './question.ts'
 import type { QuestionInput, Questions } from './questions.ts'
 
 /**
- * The job that answers: it ends while the turn waits, and runs again when the wait is over. It also continues a turn that
- * has waited after a failure, until the turn is abandoned.
+ * The job that answers: it ends while the turn waits, and runs again when the wait is over. After a failure it also continues
+ * a turn that has waited, until the turn is abandoned.
  */
 interface CallerJob {
   signal: AbortSignal

@@ -22,7 +22,7 @@ interface Bounds {
 
 /**
  * Reads the messages of a window, starting from the wanted end, until they hold this many characters, tool results
- * included; the last message may exceed it.
+ * included; the last message can exceed it.
  */
 export async function readBounded(
   database: Kysely<AgentTables>,

@@ -11,7 +11,7 @@ const timeoutMs = 5000
 export type SlowLists = ReturnType<typeof createSlowLists>
 
 /**
- * Lists with a search in messages, in a thread that can be killed: searching long messages can take seconds, which would
+ * Runs lists that search messages in a thread that can be killed: searching long messages can take seconds, which would
  * delay all other requests.
  */
 export function createSlowLists(workers: WorkerPool) {

@@ -122,7 +122,7 @@ export async function requestApproval(
     .execute()
 }
 
-/** Settles an ended answer's approvals: approved calls were made, unless the turn stopped before; pending ones never will be. */
+/** Settles an ended answer's approvals: approved calls were made if the turn had continued; pending ones never will be. */
 export async function settleApprovals(
   database: Database,
   messageId: string,

@@ -126,7 +126,7 @@ export function createWaiting(needs: Dependencies) {
 
     ...{ settle, prolong },
 
-    /** Ends the turn of a message after its decision, if the turn's caller is gone. */
+    /** Ends the turn of a message after its decision, for callers that no longer continue it. */
     abandon: (agent: AgentHandle, messageId: string): Promise<void> =>
       transact(agent, async (transaction, outbox) => {
         const row = await findDecided(transaction, messageId)

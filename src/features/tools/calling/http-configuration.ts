@@ -21,7 +21,7 @@ const strict = { additionalProperties: false }
 const maxEntries = { maxItems: 1000 }
 const maxSchemes = { maxItems: 100 }
 
-/** Where an argument goes, and in what form. */
+/** The place and the form of an argument. */
 const placedArgumentSchema = Type.Object(
   {
     argument: Type.String({ minLength: 1 }),
@@ -39,7 +39,7 @@ const placedArgumentSchema = Type.Object(
 )
 export type PlacedArgument = Static<typeof placedArgumentSchema>
 
-/** How one field of a form is encoded, if not in the default way. */
+/** The encoding of one field of a form, if not the default. */
 const formFieldSchema = Type.Object(
   {
     name: Type.String(),
@@ -69,7 +69,7 @@ const securitySchemeSchema = Type.Object(
   {
     scheme: Type.String({ minLength: 1 }),
     type: Type.Enum(['apiKey', 'basic', 'bearer']),
-    /** For an `apiKey`: where it is sent, and under which name. */
+    /** The place and the name of an `apiKey`. */
     in: Type.Optional(Type.Enum(['header', 'query', 'cookie'])),
     name: Type.Optional(Type.String({ minLength: 1 })),
   },

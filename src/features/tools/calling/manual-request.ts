@@ -150,7 +150,7 @@ function fillJsonText(text: string, lookUp: LookUp): string {
   return lines.map(line => fillJsonText(line, lookUp)).join('\n')
 }
 
-/** A placeholder that is the whole value of a field may be a list. */
+/** A placeholder that is the whole value of a field can be a list. */
 function fillForm(text: string, lookUp: LookUp): string {
   const fill = (part: string) => fillText(part, lookUp, (value, name) => encodeValue(fieldText(name, value)))
   const pairs = text.split('&').flatMap(pair => {

@@ -114,7 +114,7 @@ function isHidden({ references }: Conversion, name: string, value: unknown): boo
   return found.ok && ownValue(found.value, 'readOnly') === true
 }
 
-/** Positional item schemas become items that may match any of them. */
+/** Positional item schemas become items that can match any of them. */
 function itemsOf(conversion: Conversion, source: object, place: Place): JsonSchema {
   const items = ownValue(source, 'items')
   const first = listOf(Array.isArray(items) ? items : ownValue(source, 'prefixItems'))

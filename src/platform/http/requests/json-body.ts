@@ -15,7 +15,7 @@ export function jsonReader(app: App): (request: FastifyRequest, text: string) =>
     const { jsonValues = maxValues } = request.routeOptions.config
     if (hasMoreValuesThan(text, jsonValues))
       throw invalid('body', `must not hold more than ${jsonValues} values`)
-    // Only now, because this takes time for each string.
+    // Done only now, because it takes time for each string.
     const outline = withoutLongStrings(text)
     let outcome: [error: Error | null, value?: unknown] = [null]
     void parseSafely(request, text, (error, value) => {
