@@ -11,7 +11,7 @@ export interface Actor {
   name: string | null
   /** The e-mail address of the person who made the key. */
   person?: string
-  /** Of a person whose sign-in is bounded by invitations: the only agents, by their ids, each with the highest role on it. */
+  /** The only agents that a sign-in without a proof reaches, by their ids, each with the highest role on it. */
   invitedTo?: readonly { id: string; role: string }[]
 }
 

@@ -8,7 +8,7 @@ import { moved } from '#platform/workers/moved.ts'
 /** A large body without its files. */
 export interface CutBody {
   json: string
-  /** Those that were cut out, by the texts that stand in their places. */
+  /** The files that were cut out, by the texts that are in their places. */
   files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>
 }
 

@@ -23,9 +23,9 @@ interface Dependencies {
 
 const maxFiles = 50
 const maxAddresses = 10
-/** Of one document. */
+/** Max characters of one document. */
 const maxCharacters = 400_000
-/** For each address. */
+/** Timeout of each address (ms). */
 const fetchMs = 20_000
 
 interface Named {
@@ -118,7 +118,7 @@ export function placeOf({ place }: SentMessage, at: number): string {
   return place ?? `messages.${at}.content`
 }
 
-/** Of the forms of both APIs; undefined for a text, and for what is none of them. */
+/** Reads a file part in the form of either API; returns undefined for a text and for any other part. */
 function fileIn(part: unknown): Named | undefined {
   const { type, image_url: image, file_url, ...others } = Object(part)
   const { file_data, filename } = type === 'file' ? Object(others.file) : others
@@ -129,7 +129,7 @@ function fileIn(part: unknown): Named | undefined {
   return { name: typeof filename === 'string' ? filename.slice(0, 300) : isImage ? 'image' : 'file', from }
 }
 
-/** Of requests under way: the parts that were made here. */
+/** The file parts that were made here, of the requests that run. */
 const fileParts = new WeakMap<object, FilePart>()
 
 /** The part itself if it is of a file, with the type that it has. */

@@ -2,7 +2,7 @@ import type { FinishPart } from './language-model.ts'
 
 type Usage = FinishPart['usage']
 
-/** As many tokens no call has; services may report anything. */
+/** Max tokens that a call can have; services can report any number. */
 const maxTokens = 1e9
 
 /** A usage whose counts are whole numbers, or absent where they can be no counts. */

@@ -25,7 +25,7 @@ export const usageTables = declarePlatformTables({
       cost: bigint,
       /** Calls without a known price. */
       unpriced_calls: bigint,
-      /** Of all tokens, and of the cost, the part on the platform's own credentials. */
+      /** The part of all tokens, and of the cost, that is paid by the platform's own credentials. */
       platform_tokens: since('0047-platform-usage', withDefault(bigint, 0)),
       platform_cost: since('0047-platform-usage', withDefault(bigint, 0)),
     },

@@ -38,7 +38,7 @@ interface Dependencies {
 
 interface Owner {
   agentId: string
-  /** Of the agent. */
+  /** The settings of the agent. */
   settings: StoredSettings
 }
 
@@ -50,7 +50,7 @@ interface Beginning extends Owner {
   author: string
   /** Time of the message. */
   at: string
-  /** Of the message. */
+  /** The mark of the message. */
   turn: TurnMark
 }
 
