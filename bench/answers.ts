@@ -10,8 +10,7 @@ import { join } from 'node:path'
 import { nothingFits } from '#models/builtin/answer.ts'
 import type { Program } from './support/program.ts'
 import { call, sourcesOf, startService, untilReady, uploadText } from './support/service.ts'
-import type { Row } from './support/table.ts'
-import { printTable } from './support/table.ts'
+import { printTable, type Row } from './support/table.ts'
 
 interface Question {
   text: string

@@ -103,8 +103,11 @@ async function addMessages(engine: Pick<ReturnType<typeof createSqliteEngine>, '
         .insertInto('messages')
         .values(
           Array.from({ length: rowsAtOnce }, (_, n) => ({
-            ...{ id: `m${number}-${begin + n}`, conversation_id: conversation.id, role: 'user' },
-            ...{ content: text(300), created_at: at },
+            id: `m${number}-${begin + n}`,
+            conversation_id: conversation.id,
+            role: 'user',
+            content: text(300),
+            created_at: at,
           })),
         )
         .execute()

@@ -7,8 +7,7 @@ import { startProgram } from './support/program.ts'
 import { call, startService } from './support/service.ts'
 import { percentile } from './support/statistics.ts'
 import { printTable, rounded } from './support/table.ts'
-import type { TokenTimes } from './support/token-stream.ts'
-import { readTokens } from './support/token-stream.ts'
+import { readTokens, type TokenTimes } from './support/token-stream.ts'
 
 /** `BENCH_STREAMS` says otherwise. A third of them is asked for besides, while they flow. */
 const streams = Number(process.env.BENCH_STREAMS ?? 1500)

@@ -5,8 +5,7 @@
 import { startProgram } from './support/program.ts'
 import { startService } from './support/service.ts'
 import { median } from './support/statistics.ts'
-import type { Row } from './support/table.ts'
-import { printTable, rounded } from './support/table.ts'
+import { printTable, type Row, rounded } from './support/table.ts'
 import { readTokens } from './support/token-stream.ts'
 
 const tokens = 50
@@ -25,17 +24,20 @@ const content = `${tokens} tokens`
 const chat = {
   address: `${service.address}/api/agents/default/chat`,
   body: JSON.stringify({ content, stream: true }),
-  ...{ tokenMark: '"type":"content_delta"', endMark: '"type":"message_complete"' },
+  tokenMark: '"type":"content_delta"',
+  endMark: '"type":"message_complete"',
 }
 const completion = {
   address: `${service.address}/api/openai/v1/chat/completions`,
   body: JSON.stringify({ model: 'default', messages: [{ role: 'user', content }], stream: true }),
-  ...{ tokenMark: '"delta":{"content":"', endMark: '[DONE]' },
+  tokenMark: '"delta":{"content":"',
+  endMark: '[DONE]',
 }
 const response = {
   address: `${service.address}/api/openai/v1/responses`,
   body: JSON.stringify({ model: 'default', input: content, stream: true }),
-  ...{ tokenMark: 'event: response.output_text.delta', endMark: 'event: response.completed' },
+  tokenMark: 'event: response.output_text.delta',
+  endMark: 'event: response.completed',
 }
 type Stream = typeof chat
 

@@ -11,8 +11,7 @@ import { createLog } from '#platform/logging/log.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { makeOpenApiDocument } from '#test/support/openapi-document.ts'
 import { median } from './support/statistics.ts'
-import type { Row } from './support/table.ts'
-import { printTable, rounded } from './support/table.ts'
+import { printTable, type Row, rounded } from './support/table.ts'
 
 const rounds = 15
 const documentUrl = 'https://api.example.com/openapi.json'

@@ -4,14 +4,11 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startGateway } from '#test/support/gateway.ts'
 import { makeDataDirectory } from './support/data-directory.ts'
-import type { Program } from './support/program.ts'
-import { startProgram } from './support/program.ts'
-import type { LoadResult, RepeatedRequest } from './support/request-load.ts'
-import { measureLoad } from './support/request-load.ts'
+import { type Program, startProgram } from './support/program.ts'
+import { type LoadResult, measureLoad, type RepeatedRequest } from './support/request-load.ts'
 import { call, startService, untilReady, uploadText } from './support/service.ts'
 import { median } from './support/statistics.ts'
-import type { Row } from './support/table.ts'
-import { printTable, rounded } from './support/table.ts'
+import { printTable, type Row, rounded } from './support/table.ts'
 
 const connections = 32
 const rounds = 3

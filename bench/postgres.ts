@@ -4,10 +4,8 @@
  */
 import { startPostgres } from '#test/support/postgres/server.ts'
 import { makeDataDirectory } from './support/data-directory.ts'
-import type { Program } from './support/program.ts'
-import { startProgram } from './support/program.ts'
-import type { RepeatedRequest } from './support/request-load.ts'
-import { measureLoad } from './support/request-load.ts'
+import { type Program, startProgram } from './support/program.ts'
+import { measureLoad, type RepeatedRequest } from './support/request-load.ts'
 import { call, startService } from './support/service.ts'
 import { median } from './support/statistics.ts'
 import { printTable, rounded } from './support/table.ts'

@@ -13,8 +13,7 @@ import { randomIds } from '#platform/ids.ts'
 import type { SearchDatabase } from '#storage/search/search-engine.ts'
 import { addSource, chunkOf } from '#test/support/chunk-rows.ts'
 import { openAgentDatabases } from './support/database.ts'
-import type { Row } from './support/table.ts'
-import { printTable } from './support/table.ts'
+import { printTable, type Row } from './support/table.ts'
 
 interface Document {
   id: string

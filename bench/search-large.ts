@@ -24,8 +24,7 @@ import { catalogue as onSqlite } from '#storage/sqlite/transfer/catalogue.ts'
 import { addSource, chunkOf } from '#test/support/chunk-rows.ts'
 import { openAgentDatabases } from './support/database.ts'
 import { median, percentile, randomNumbers } from './support/statistics.ts'
-import type { Row } from './support/table.ts'
-import { printTable, rounded } from './support/table.ts'
+import { printTable, type Row, rounded } from './support/table.ts'
 import { createWriter } from './support/text.ts'
 
 const chunks = Number(process.env.BENCH_CHUNKS ?? 100_000)

@@ -4,13 +4,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { makeDataDirectory } from './support/data-directory.ts'
-import type { Program } from './support/program.ts'
-import { startProgram } from './support/program.ts'
+import { type Program, startProgram } from './support/program.ts'
 import { measureLoad } from './support/request-load.ts'
 import { call, startService } from './support/service.ts'
 import { median, percentile } from './support/statistics.ts'
-import type { Row } from './support/table.ts'
-import { printTable, rounded } from './support/table.ts'
+import { printTable, type Row, rounded } from './support/table.ts'
 
 const connections = 32
 const rounds = 3

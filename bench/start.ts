@@ -1,8 +1,7 @@
 /** How long the service takes from the start of its process until it is ready, and what it holds while nobody asks. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { makeDataDirectory } from './support/data-directory.ts'
-import type { Program } from './support/program.ts'
-import { startProgram } from './support/program.ts'
+import { type Program, startProgram } from './support/program.ts'
 import { startService } from './support/service.ts'
 import { median } from './support/statistics.ts'
 import { printTable, rounded } from './support/table.ts'

@@ -4,14 +4,11 @@
  * process that only passes the stream on: on a few cores a third process delays tokens by being there.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Program } from './support/program.ts'
-import { startProgram } from './support/program.ts'
+import { type Program, startProgram } from './support/program.ts'
 import { call, startService } from './support/service.ts'
 import { median, percentile } from './support/statistics.ts'
-import type { Row } from './support/table.ts'
-import { printTable, rounded } from './support/table.ts'
-import type { StreamRequest, TokenTimes } from './support/token-stream.ts'
-import { readTokens } from './support/token-stream.ts'
+import { printTable, type Row, rounded } from './support/table.ts'
+import { readTokens, type StreamRequest, type TokenTimes } from './support/token-stream.ts'
 
 /** An answer that is asked for: so many tokens, at a pace in tokens a second or as fast as possible. */
 interface Wanted {

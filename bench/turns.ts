@@ -3,12 +3,10 @@
  * another commit, if BASE_TREE names its tree (a worktree with its packages); and how soon a turn ends that is stopped.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Program } from './support/program.ts'
-import { startProgram } from './support/program.ts'
+import { type Program, startProgram } from './support/program.ts'
 import { call, startService } from './support/service.ts'
 import { median, percentile } from './support/statistics.ts'
-import type { Row } from './support/table.ts'
-import { printTable, rounded } from './support/table.ts'
+import { printTable, type Row, rounded } from './support/table.ts'
 
 const rounds = 5
 const turnsARound = 60
@@ -76,7 +74,8 @@ async function untilEvent(
   type = 'message_complete',
 ): Promise<{ turnId: string; rest: Promise<string> }> {
   const response = await fetch(`${address}/api/agents/default/chat`, {
-    ...{ method: 'POST', headers },
+    method: 'POST',
+    headers,
     body: JSON.stringify({ ...body, stream: true }),
   })
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
@@ -114,7 +113,11 @@ async function stopRow(what: string, content: string, shown: string): Promise<Ro
 function ratioRow(what: string, measured: number[], most: number): Row {
   const ratios = measured.map((cost, round) => cost / (reference[round] ?? cost))
   return {
-    ...{ what, service: `${rounded(median(measured))} ms`, reference: `${rounded(median(reference))} ms` },
-    ...{ figure: median(ratios), unit: '×', bar: { most } },
+    what,
+    service: `${rounded(median(measured))} ms`,
+    reference: `${rounded(median(reference))} ms`,
+    figure: median(ratios),
+    unit: '×',
+    bar: { most },
   }
 }

@@ -1,7 +1,6 @@
 /** A thousand files at once: what memory the service holds until all are processed, and whether it answers others meanwhile. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { MixedDocument } from '#test/support/mixed-documents.ts'
-import { mixDocuments } from '#test/support/mixed-documents.ts'
+import { type MixedDocument, mixDocuments } from '#test/support/mixed-documents.ts'
 import { startProgram } from './support/program.ts'
 import { call, sourcesOf, startService } from './support/service.ts'
 import { startProbe } from './support/start-probe.ts'

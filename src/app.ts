@@ -3,12 +3,10 @@ import type { FastifyRequest } from 'fastify'
 import type { Configuration } from '#configuration/configuration.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Environment } from '#infrastructure/environment.ts'
-import type { Infrastructure } from '#infrastructure/infrastructure.ts'
-import { openInfrastructure } from '#infrastructure/infrastructure.ts'
+import { type Infrastructure, openInfrastructure } from '#infrastructure/infrastructure.ts'
 import { createEnding } from '#platform/ending.ts'
 import type { EventHandler } from '#platform/event-bus.ts'
-import type { DeclaredRoute } from '#platform/http/access.ts'
-import { requireDeclarations } from '#platform/http/access.ts'
+import { type DeclaredRoute, requireDeclarations } from '#platform/http/access.ts'
 import type { App } from '#platform/http/app.ts'
 import { registerConsoleRoutes } from '#platform/http/console/console.routes.ts'
 import { refuseToStoreOnFullDisk } from '#platform/http/full-disk.ts'
@@ -63,7 +61,15 @@ async function build(infrastructure: Infrastructure, consoleFolder: string): Pro
   const { isSigned } = createSignedRequests(infrastructure)
   const isCounted = (request: FastifyRequest) => !isSigned(request)
   const app = createServer({
-    ...{ log, clock, metrics, rateLimits, sharedCounts, isCounted, trustProxy, startLag, baseUrl },
+    log,
+    clock,
+    metrics,
+    rateLimits,
+    sharedCounts,
+    isCounted,
+    trustProxy,
+    startLag,
+    baseUrl,
   })
   const routes = requireDeclarations(app)
   await registerWebSockets(app)

@@ -1,5 +1,4 @@
-import type { Configuration } from '#configuration/configuration.ts'
-import { readConfiguration } from '#configuration/configuration.ts'
+import { type Configuration, readConfiguration } from '#configuration/configuration.ts'
 import { AppError } from '#platform/errors.ts'
 
 /** Exit code of a service that could not start, or a command that failed. */

@@ -11,8 +11,7 @@ import { decodeKey, readKeyFiles, takeNextKey, writeNextKey } from '#platform/en
 import { createSecretBox, keyLength } from '#platform/encryption/secret-box.ts'
 import { createLog } from '#platform/logging/log.ts'
 import { finishRotation } from '#storage/encryption/check-encryption-key.ts'
-import type { RotationResult } from '#storage/encryption/rotate-encryption-key.ts'
-import { rotateEncryptionKey } from '#storage/encryption/rotate-encryption-key.ts'
+import { type RotationResult, rotateEncryptionKey } from '#storage/encryption/rotate-encryption-key.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { configurationOrExit, exitBecause } from './exit.ts'
 

@@ -4,8 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import type { Configuration } from '#configuration/configuration.ts'
-import type { SignInLinks } from '#features/sign-in/links.ts'
-import { createFileLinks, createStoredLinks, makeLink } from '#features/sign-in/links.ts'
+import { createFileLinks, createStoredLinks, makeLink, type SignInLinks } from '#features/sign-in/links.ts'
 import { openStorage } from '#infrastructure/open-storage.ts'
 import { systemClock } from '#platform/clock.ts'
 import { emailAddress, inOneCase } from '#platform/email-address.ts'

@@ -1,5 +1,4 @@
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { readConfiguration } from '#configuration/configuration.ts'
 import { systemClock } from '#platform/clock.ts'
@@ -9,8 +8,7 @@ import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { openDataDirectory } from '#storage/sqlite/connections/data-directory.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
-import type { Service } from './app.ts'
-import { buildService } from './app.ts'
+import { buildService, type Service } from './app.ts'
 import { start } from './start.ts'
 
 it('a service that cannot listen has given its data free by the time it says so', async () => {

@@ -1,6 +1,5 @@
 import { tmpdir } from 'node:os'
-import type { Browser } from 'playwright-core'
-import { chromium } from 'playwright-core'
+import { type Browser, chromium } from 'playwright-core'
 import { bundledChromium } from '#features/browser/chromium/bundled.ts'
 
 /** Starts the browser that the service brings along, to be closed by the caller. */

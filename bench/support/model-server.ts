@@ -3,8 +3,7 @@
  * `50 tokens` is answered with 50 tokens as fast as they can be sent, each by itself, `50 tokens at 20/s` at that pace, and
  * `50 tokens of Markdown` with a text as models write it; `call name` with a call of that tool. `/hang` is never answered.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay, setImmediate as soon } from 'node:timers/promises'
 import { openaiChunk, openaiToolCall } from '#test/support/model-server.ts'

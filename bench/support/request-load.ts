@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 
 /** A request that is sent over and over again, as text on the wire, so that sending costs less than answering. */
 export interface RepeatedRequest {

@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import manifest from '../../package.json' with { type: 'json' }
 import { makeDataDirectory } from './data-directory.ts'
 import { makeDatabase } from './database.ts'
-import type { Program } from './program.ts'
-import { startProgram } from './program.ts'
+import { type Program, startProgram } from './program.ts'
 
 interface ServiceOptions {
   /** Where its data lies; by default a folder of its own, or an empty database where one is to be measured. */

@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http'
-import { Agent, request } from 'node:http'
+import { Agent, type IncomingMessage, request } from 'node:http'
 
 /** A request that is answered with server-sent events. */
 export interface StreamRequest {

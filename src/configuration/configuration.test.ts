@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { Configuration } from './configuration.ts'
-import { readConfiguration } from './configuration.ts'
+import { type Configuration, readConfiguration } from './configuration.ts'
 
 function configured(variables: Record<string, string>): Configuration {
   const result = readConfiguration(variables)

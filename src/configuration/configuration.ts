@@ -1,7 +1,6 @@
 import { tmpdir } from 'node:os'
 import { Ajv } from 'ajv'
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { ofOwnSchemas } from '#platform/own-schemas.ts'
 import { access } from './access.ts'
 import { bounds } from './bounds.ts'
@@ -11,8 +10,7 @@ import { models } from './models.ts'
 import { payments } from './payments.ts'
 import { server } from './server.ts'
 import { storage } from './storage.ts'
-import type { UnknownVariable } from './unknown-variables.ts'
-import { findUnknown } from './unknown-variables.ts'
+import { findUnknown, type UnknownVariable } from './unknown-variables.ts'
 import type { Description } from './variables.ts'
 
 /** Every environment variable that the service reads. */

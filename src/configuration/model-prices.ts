@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
 
 const price = Type.Number({ minimum: 0, maximum: 1_000_000 })

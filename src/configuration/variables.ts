@@ -1,6 +1,5 @@
 /** The kinds of environment variables, and the declarations of a group of them. */
-import type { Static, TObject, TProperties } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, type TObject, type TProperties, Type } from 'typebox'
 
 interface TextOptions {
   default?: string

@@ -2,8 +2,7 @@ import type { Configuration } from '#configuration/configuration.ts'
 import { isLoopback } from '#platform/network.ts'
 import { createAddressPolicy } from '#platform/outbound/address-policy.ts'
 import { hostOf, isExposed, isProxied, isReadOnTheWay, peopleSignIn, strangersMay } from './exposure.ts'
-import type { Finding } from './finding.ts'
-import { holding } from './finding.ts'
+import { type Finding, holding } from './finding.ts'
 
 /** Returns the faults that the environment variables alone show. */
 export function findInConfiguration(configuration: Configuration): Finding[] {

@@ -1,8 +1,7 @@
 import type { Configuration } from '#configuration/configuration.ts'
 import type { AgentFacts, DataFacts } from './data.ts'
 import { isExposed, strangersMay } from './exposure.ts'
-import type { Finding } from './finding.ts'
-import { holding } from './finding.ts'
+import { type Finding, holding } from './finding.ts'
 
 /** Returns the faults that the data show together with the configuration. */
 export function findInData(

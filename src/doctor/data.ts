@@ -3,8 +3,7 @@ import type { Configuration } from '#configuration/configuration.ts'
 import { hasSignedIn } from '#infrastructure/first-sign-in.ts'
 import { findNamedAgents } from '#infrastructure/named-agents.ts'
 import { appliedMigrations } from '#storage/migrate.ts'
-import type { AgentTables, PlatformTables } from '#storage/tables.ts'
-import { platformTables } from '#storage/tables.ts'
+import { type AgentTables, type PlatformTables, platformTables } from '#storage/tables.ts'
 
 /** The parts of the data that show what other people may do. */
 export interface DataFacts {

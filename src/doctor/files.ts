@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Configuration } from '#configuration/configuration.ts'
-import type { Finding } from './finding.ts'
-import { holding } from './finding.ts'
+import { type Finding, holding } from './finding.ts'
 
 const ownFiles = /^(?:platform\.db|lock\.db)(?:-wal|-shm|-journal)?$|^encryption\.key(?:\.next)?$|^reserve/
 const copies =

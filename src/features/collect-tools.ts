@@ -1,9 +1,7 @@
-import type { BuiltInRules } from '#models/tools/built-in-tools.ts'
-import { ruleOf } from '#models/tools/built-in-tools.ts'
+import { type BuiltInRules, ruleOf } from '#models/tools/built-in-tools.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { nameTools } from '#models/tools/tool-name.ts'
-import type { ToolTurn } from '#models/tools/tool-turn.ts'
-import { anyTurn } from '#models/tools/tool-turn.ts'
+import { anyTurn, type ToolTurn } from '#models/tools/tool-turn.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Feature } from './feature.ts'
 

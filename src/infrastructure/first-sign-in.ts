@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Configuration } from '#configuration/configuration.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 
 const name = 'first_sign_in'

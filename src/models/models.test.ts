@@ -3,8 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { createLog } from '#platform/logging/log.ts'
 import { createOutbound } from '#platform/outbound/outbound.ts'
 import { collect, immediately, question } from '#test/support/collect-answer.ts'
-import type { ModelServer, RecordedRequest, Reply } from '#test/support/model-server.ts'
-import { openaiText, startModelServer } from '#test/support/model-server.ts'
+import {
+  type ModelServer,
+  openaiText,
+  type RecordedRequest,
+  type Reply,
+  startModelServer,
+} from '#test/support/model-server.ts'
 import type { AgentChoice, ModelConfiguration } from './choice/model-configuration.ts'
 import { createModels } from './models.ts'
 import { streamWithRetry } from './transport/call-with-retry.ts'

@@ -9,16 +9,22 @@ import {
 } from './choice/model-catalogue.ts'
 import { chooseModel, modelInForce } from './choice/model-choice.ts'
 import type { AgentChoice, ModelConfiguration } from './choice/model-configuration.ts'
-import type { ModelLists } from './choice/model-list.ts'
-import { createModelLists } from './choice/model-list.ts'
+import { createModelLists, type ModelLists } from './choice/model-list.ts'
 import { modelIdForm, noModelListed, unknownModel } from './choice/model-refusals.ts'
 import { createEmbeddingChoice } from './embeddings/embedding-choice.ts'
 import type { EmbeddingModel } from './embeddings/embeddings.ts'
 import type { LocalEmbeddings } from './embeddings/local/local-embeddings.ts'
 import type { LanguageModel } from './language-model/language-model.ts'
 import type { Endpoint, ModelDescriptor, Provider, RemoteProvider } from './providers/provider.ts'
-import type { Access, WaysOut } from './providers/provider-access.ts'
-import { accessTo, endpointOf, notConfigured, usableProviders, waysOut } from './providers/provider-access.ts'
+import {
+  type Access,
+  accessTo,
+  endpointOf,
+  notConfigured,
+  usableProviders,
+  type WaysOut,
+  waysOut,
+} from './providers/provider-access.ts'
 import { remoteLanguageModel } from './providers/providers.ts'
 import type { Timing } from './transport/call-with-retry.ts'
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Actor } from './actor.ts'
-import { anonymous, labelOf, readActor, writeActor } from './actor.ts'
+import { type Actor, anonymous, labelOf, readActor, writeActor } from './actor.ts'
 
 it.each<[label: string | undefined, actor: Actor]>([
   [undefined, anonymous],

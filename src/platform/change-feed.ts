@@ -1,6 +1,5 @@
 /** Reports changes of agents to clients that follow them, from all processes that share the data. */
-import type { Clock } from './clock.ts'
-import { timestamp } from './clock.ts'
+import { type Clock, timestamp } from './clock.ts'
 
 export interface Change {
   /** The resource, by the name of its path. */

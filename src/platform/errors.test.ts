@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { statusCodes } from '#test/spec/error-rows.ts'
-import type { ErrorCode } from './errors.ts'
-import { AccessDenied, AppError, conflict, invalid, notFound } from './errors.ts'
+import { AccessDenied, AppError, conflict, type ErrorCode, invalid, notFound } from './errors.ts'
 
 const expected: Record<ErrorCode, [status: number, fault: AppError['fault']]> = {
   VALIDATION_ERROR: [400, 'user'],

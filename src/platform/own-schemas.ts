@@ -1,5 +1,4 @@
-import type { Static, TSchema } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 
 /**
  * Options of validators for the service's own schemas: compiling these, each at its first use, must not delay

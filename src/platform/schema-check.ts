@@ -1,9 +1,7 @@
-import type { ValidateFunction } from 'ajv'
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { ofOwnSchemas } from './own-schemas.ts'
-import type { SchemaProblem, SchemaViolation } from './schema-problem.ts'
-import { problemFrom } from './schema-problem.ts'
+import { problemFrom, type SchemaProblem, type SchemaViolation } from './schema-problem.ts'
 
 // Formats explain a text to readers of a schema; they need no second check in our own stored data.
 const ajv = new Ajv({ ...ofOwnSchemas, validateFormats: false, verbose: true })

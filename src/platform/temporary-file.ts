@@ -1,5 +1,4 @@
-import type { FileHandle } from 'node:fs/promises'
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts'

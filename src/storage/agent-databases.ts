@@ -5,8 +5,7 @@ import { AppError, notFound } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { OpenAgent, StorageEngine } from './engine.ts'
 import { migrate } from './migrate.ts'
-import type { AgentTables, PlatformTables } from './tables.ts'
-import { agentTables, migrationsOf } from './tables.ts'
+import { type AgentTables, agentTables, migrationsOf, type PlatformTables } from './tables.ts'
 
 /** One use of an agent's database, which stays open until the handle is released. */
 export interface AgentHandle extends OpenAgent, Disposable {

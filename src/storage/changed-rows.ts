@@ -1,11 +1,15 @@
 /** Reports the rows that committed statements have changed, for clients that follow an agent. */
-import type { CompiledQuery, DatabaseConnection, Dialect, Driver, OperationNode } from 'kysely'
 import {
   AndNode,
   BinaryOperationNode,
   ColumnNode,
+  type CompiledQuery,
+  type DatabaseConnection,
   DeleteQueryNode,
+  type Dialect,
+  type Driver,
   InsertQueryNode,
+  type OperationNode,
   OperatorNode,
   ParensNode,
   PrimitiveValueListNode,

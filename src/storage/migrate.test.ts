@@ -7,8 +7,7 @@ import { migrate } from './migrate.ts'
 import { createSqliteDialect } from './sqlite/connections/dialect.ts'
 import { openDatabase } from './sqlite/connections/open.ts'
 import { schemaParts } from './sqlite/schema-parts.ts'
-import type { AgentTables, PlatformTables } from './tables.ts'
-import { agentTables, migrationsOf, platformTables } from './tables.ts'
+import { type AgentTables, agentTables, migrationsOf, type PlatformTables, platformTables } from './tables.ts'
 
 function open<Tables>(path = join(temporaryDirectory(), 'a.db')) {
   const database = openDatabase(path, { synchronous: 'normal' })

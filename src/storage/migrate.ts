@@ -1,7 +1,5 @@
-import type { Kysely } from 'kysely'
-import { sql } from 'kysely'
-import type { Migration } from 'kysely/migration'
-import { Migrator } from 'kysely/migration'
+import { type Kysely, sql } from 'kysely'
+import { type Migration, Migrator } from 'kysely/migration'
 
 /**
  * Migrates a database to the newest schema. All pending migrations run in one transaction, so a process that dies

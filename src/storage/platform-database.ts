@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { StorageEngine } from './engine.ts'
 import { migrate } from './migrate.ts'
-import type { PlatformTables } from './tables.ts'
-import { migrationsOf, platformTables } from './tables.ts'
+import { migrationsOf, type PlatformTables, platformTables } from './tables.ts'
 
 /** Opens the platform database at its newest schema; the caller destroys it. */
 export async function openPlatformDatabase(engine: StorageEngine): Promise<Kysely<PlatformTables>> {

@@ -1,5 +1,4 @@
-import type { ByLane } from '#platform/jobs/lanes.ts'
-import { lanes } from '#platform/jobs/lanes.ts'
+import { type ByLane, lanes } from '#platform/jobs/lanes.ts'
 import { findDue } from '#platform/jobs/leasing.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import type { OnOpen } from './agent-databases.ts'

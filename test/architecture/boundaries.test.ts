@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Import } from './imports.ts'
-import { findCircles, readImports } from './imports.ts'
+import { findCircles, type Import, readImports } from './imports.ts'
 
 /** What the files of a layer may import, beside each other. Features know no engine: those lie in folders of their own. */
 const layers: Record<string, readonly string[]> = {

@@ -1,12 +1,16 @@
 /** What waits for a person, decided in the console: the real browser on the real service. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
-import type { ConsoleBrowser } from './console-browser.ts'
-import { expectAccessible, findViolations, startConsoleBrowser, tabTo } from './console-browser.ts'
+import {
+  type ConsoleBrowser,
+  expectAccessible,
+  findViolations,
+  startConsoleBrowser,
+  tabTo,
+} from './console-browser.ts'
 
 let browser: ConsoleBrowser
 let stage: ChatStage

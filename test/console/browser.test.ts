@@ -2,13 +2,10 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
 import { openSession } from '#test/support/browser-stage.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { startGateway } from '#test/support/gateway.ts'
-import type { Site } from '#test/support/site-server.ts'
-import { startSite } from '#test/support/site-server.ts'
-import type { ConsoleBrowser } from './console-browser.ts'
-import { expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
+import { type Site, startSite } from '#test/support/site-server.ts'
+import { type ConsoleBrowser, expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
 
 let browser: ConsoleBrowser
 let app: TestApp

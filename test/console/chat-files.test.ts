@@ -2,11 +2,9 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { heic, png } from '#test/support/images.ts'
-import type { ConsoleBrowser } from './console-browser.ts'
-import { expectAccessible, startConsoleBrowser } from './console-browser.ts'
+import { type ConsoleBrowser, expectAccessible, startConsoleBrowser } from './console-browser.ts'
 
 let browser: ConsoleBrowser
 let stage: ChatStage
@@ -26,7 +24,9 @@ afterAll(async () => {
 const hostileName = '<img src=x onerror=alert(1)>\u202Efdp.txt'
 const image = { name: 'kiln.txt', mimeType: 'text/plain', buffer: png() }
 const note = (name: string, content = 'The kiln is hot.') => ({
-  ...{ name, mimeType: 'image/png', buffer: Buffer.from(content) },
+  name,
+  mimeType: 'image/png',
+  buffer: Buffer.from(content),
 })
 
 async function openChat(options: Parameters<ConsoleBrowser['open']>[1] = {}) {

@@ -3,17 +3,21 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { putMessage } from '#features/chat/rows/messages.repository.ts'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { heldStream } from '#test/support/chat-model.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
-import type { ConsoleBrowser } from './console-browser.ts'
-import { answerLate, drawn, expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
+import {
+  answerLate,
+  type ConsoleBrowser,
+  drawn,
+  expectAccessible,
+  startConsoleBrowser,
+  tabTo,
+} from './console-browser.ts'
 
 let browser: ConsoleBrowser
 let stage: ChatStage

@@ -1,8 +1,7 @@
 /** The real Chromium before the console of a real server: one browser for a file of tests, one context for a page. */
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import type { Browser, Page, Route } from 'playwright-core'
-import { chromium } from 'playwright-core'
+import { type Browser, chromium, type Page, type Route } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { bundledChromium } from '#features/browser/chromium/bundled.ts'
 

@@ -2,10 +2,15 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
-import type { ConsoleBrowser } from './console-browser.ts'
-import { answerLate, drawn, expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
+import {
+  answerLate,
+  type ConsoleBrowser,
+  drawn,
+  expectAccessible,
+  startConsoleBrowser,
+  tabTo,
+} from './console-browser.ts'
 
 let browser: ConsoleBrowser
 let stage: ChatStage

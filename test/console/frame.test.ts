@@ -3,12 +3,16 @@ import { readFileSync } from 'node:fs'
 import type { Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
-import type { ConsoleBrowser } from './console-browser.ts'
-import { expectAccessible, findViolations, startConsoleBrowser, tabTo } from './console-browser.ts'
+import {
+  type ConsoleBrowser,
+  expectAccessible,
+  findViolations,
+  startConsoleBrowser,
+  tabTo,
+} from './console-browser.ts'
 
 let browser: ConsoleBrowser
 let app: TestApp

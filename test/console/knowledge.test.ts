@@ -2,13 +2,11 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { makePdf, makeVerticalPdf } from '#test/support/documents.ts'
 import { page as pageOf, startSite } from '#test/support/site-server.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
-import type { ConsoleBrowser } from './console-browser.ts'
-import { expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
+import { type ConsoleBrowser, expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
 
 let browser: ConsoleBrowser
 let app: TestApp

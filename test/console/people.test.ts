@@ -2,10 +2,14 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { ConsoleBrowser } from './console-browser.ts'
-import { expectAccessible, findViolations, startConsoleBrowser, tabTo } from './console-browser.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
+import {
+  type ConsoleBrowser,
+  expectAccessible,
+  findViolations,
+  startConsoleBrowser,
+  tabTo,
+} from './console-browser.ts'
 
 let browser: ConsoleBrowser
 /** Everyone here is Ada. */

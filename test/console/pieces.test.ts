@@ -2,11 +2,9 @@
 import type { CDPSession, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
-import type { ConsoleBrowser } from './console-browser.ts'
-import { drawn, findViolations, startConsoleBrowser } from './console-browser.ts'
+import { type ConsoleBrowser, drawn, findViolations, startConsoleBrowser } from './console-browser.ts'
 
 let browser: ConsoleBrowser
 let stage: ChatStage

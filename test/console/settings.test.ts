@@ -5,11 +5,15 @@ import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { startGateway } from '#test/support/gateway.ts'
-import type { ConsoleBrowser } from './console-browser.ts'
-import { expectAccessible, findViolations, startConsoleBrowser, tabTo } from './console-browser.ts'
+import {
+  type ConsoleBrowser,
+  expectAccessible,
+  findViolations,
+  startConsoleBrowser,
+  tabTo,
+} from './console-browser.ts'
 
 const hostile = '<img src=x onerror=alert(1)></script><script>fetch("https://evil.example")</script>\u202e'
 

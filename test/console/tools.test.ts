@@ -1,14 +1,11 @@
 /** The views of tools and MCP servers, in the real browser on the real service. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { fakeMcpServer, toolNamed } from '#test/support/fake-mcp-server.ts'
 import { startGateway } from '#test/support/gateway.ts'
-import type { ModelServer } from '#test/support/model-server.ts'
-import { startModelServer } from '#test/support/model-server.ts'
-import type { ConsoleBrowser } from './console-browser.ts'
-import { expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
+import { type ModelServer, startModelServer } from '#test/support/model-server.ts'
+import { type ConsoleBrowser, expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
 
 let browser: ConsoleBrowser
 let app: TestApp

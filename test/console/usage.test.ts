@@ -2,11 +2,9 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
 import { buildApp } from '#test/support/build-app.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { startGateway } from '#test/support/gateway.ts'
-import type { ConsoleBrowser } from './console-browser.ts'
-import { expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
+import { type ConsoleBrowser, expectAccessible, startConsoleBrowser, tabTo } from './console-browser.ts'
 
 let browser: ConsoleBrowser
 let stage: ChatStage

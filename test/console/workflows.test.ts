@@ -3,11 +3,15 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Workflow } from '#features/workflows/workflows.schema.ts'
 import { makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
-import type { ConsoleBrowser } from './console-browser.ts'
-import { expectAccessible, findViolations, startConsoleBrowser, tabTo } from './console-browser.ts'
+import {
+  type ConsoleBrowser,
+  expectAccessible,
+  findViolations,
+  startConsoleBrowser,
+  tabTo,
+} from './console-browser.ts'
 
 let browser: ConsoleBrowser
 let app: TestApp

@@ -4,8 +4,7 @@ import type { Question } from '../support/chat-model.ts'
 import type { MessageList } from '../support/chat-stage.ts'
 import { isFullEndurance, seededRandom } from '../support/endurance.ts'
 import { openaiChunk, openaiToolCall, startModelServer, wireForm } from '../support/model-server.ts'
-import type { ServerProcess } from '../support/server-process.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { readTurn } from '../support/turn-reader.ts'
 
@@ -92,16 +91,22 @@ describe('the end of the server in the middle of a turn in the background', () =
     const dataDirectory = temporaryDirectory()
     const random = seededRandom(20_261_127)
     const environment = {
-      ...{ OPENAI_COMPATIBLE_BASE_URL: model.url, DEFAULT_PROVIDER: 'openai-compatible' },
-      ...{ DEFAULT_MODEL: 'fake-model', OUTBOUND_ALLOW: '127.0.0.1', RATE_LIMIT_GENERAL: '0' },
+      OPENAI_COMPATIBLE_BASE_URL: model.url,
+      DEFAULT_PROVIDER: 'openai-compatible',
+      DEFAULT_MODEL: 'fake-model',
+      OUTBOUND_ALLOW: '127.0.0.1',
+      RATE_LIMIT_GENERAL: '0',
     }
     const start = () => startServerProcess({ dataDirectory, environment })
     let server: ServerProcess = await start()
     await server.call('POST', '/api/agents/default/tools', {
       body: {
-        ...{ name: 'count', description: 'Counts.', type: 'http' },
+        name: 'count',
+        description: 'Counts.',
+        type: 'http',
         configuration: {
-          ...{ method: 'POST', url: `${model.url}/count/{turn}/{n}` },
+          method: 'POST',
+          url: `${model.url}/count/{turn}/{n}`,
           parameters: { type: 'object', properties: { turn: { type: 'string' }, n: { type: 'integer' } } },
         },
       },

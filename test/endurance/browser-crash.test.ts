@@ -2,14 +2,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserProcesses } from '../support/browser-stage.ts'
-import type { TestApp } from '../support/build-app.ts'
-import { buildApp } from '../support/build-app.ts'
+import { buildApp, type TestApp } from '../support/build-app.ts'
 import { openChannel } from '../support/cast-client.ts'
 import { crawl, forCrawls } from '../support/crawl.ts'
 import { isFullEndurance } from '../support/endurance.ts'
 import { seededRandom } from '../support/random.ts'
-import type { Site } from '../support/site-server.ts'
-import { startSite } from '../support/site-server.ts'
+import { type Site, startSite } from '../support/site-server.ts'
 
 const path = '/api/agents/default/browser'
 const rounds = isFullEndurance ? 50 : 5

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { crashRounds, seededRandom } from '../support/endurance.ts'
-import type { ServerProcess } from '../support/server-process.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const rows = 3_000

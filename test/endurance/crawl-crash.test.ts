@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { crawlLimits } from '#features/sources/crawl/crawl-limits.ts'
-import type { CrawledSource } from '../support/crawl.ts'
-import { forCrawls, pathsOf, startCrawl } from '../support/crawl.ts'
+import { type CrawledSource, forCrawls, pathsOf, startCrawl } from '../support/crawl.ts'
 import { crashRounds, seededRandom } from '../support/endurance.ts'
-import type { ServerProcess } from '../support/server-process.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { page, startSite } from '../support/site-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 

@@ -3,11 +3,9 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { Source } from '#features/sources/sources.schema.ts'
 import { startCrawl } from '../support/crawl.ts'
 import { crashRounds, seededRandom } from '../support/endurance.ts'
-import type { ServerProcess } from '../support/server-process.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { page, startSite } from '../support/site-server.ts'
-import type { SmallDisk } from '../support/small-disk.ts'
-import { mountSmallDisk } from '../support/small-disk.ts'
+import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
 
 const agents = '/api/agents'
 const sources = `${agents}/default/sources`

@@ -4,11 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isFullEndurance } from '../support/endurance.ts'
 import { eventually } from '../support/eventually.ts'
-import type { ServerProcess } from '../support/server-process.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { shareChromium } from '../support/shared-chromium.ts'
-import type { Site } from '../support/site-server.ts'
-import { startSite } from '../support/site-server.ts'
+import { type Site, startSite } from '../support/site-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const size = isFullEndurance ? 1e8 : 1e7

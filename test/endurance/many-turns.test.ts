@@ -1,13 +1,11 @@
 /** Very many turns that begin at once. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ChatModel, Question } from '../support/chat-model.ts'
-import { startChatModel } from '../support/chat-model.ts'
+import { type ChatModel, type Question, startChatModel } from '../support/chat-model.ts'
 import type { TurnBody } from '../support/chat-stage.ts'
 import { expectWholeReadings, storedText, turnIn } from '../support/cut-readings.ts'
 import { isFullEndurance, scaled, seededRandom } from '../support/endurance.ts'
 import { openaiText } from '../support/model-server.ts'
-import type { ServerProcess } from '../support/server-process.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const path = '/api/agents/default/chat'

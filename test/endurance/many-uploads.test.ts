@@ -3,11 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { createWriter } from '../../bench/support/text.ts'
 import { scaled } from '../support/endurance.ts'
-import type { MixedDocument, Outcome } from '../support/mixed-documents.ts'
-import { mixDocuments } from '../support/mixed-documents.ts'
+import { type MixedDocument, mixDocuments, type Outcome } from '../support/mixed-documents.ts'
 import { residentMemoryOf } from '../support/process-memory.ts'
-import type { ServerProcess } from '../support/server-process.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const count = scaled(1_000)

@@ -1,8 +1,7 @@
 import { it } from 'vitest'
 import { isFullEndurance } from '../support/endurance.ts'
 import { poisonLoad } from '../support/poison-load.ts'
-import type { ServerProcess } from '../support/server-process.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 // In small, `src/platform/jobs/poison.test.ts` shows it in seconds.

@@ -4,10 +4,8 @@ import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { isFullEndurance } from '../support/endurance.ts'
 import { eventually } from '../support/eventually.ts'
-import type { PostgresServer } from '../support/postgres/server.ts'
-import { startPostgres } from '../support/postgres/server.ts'
-import type { ServerProcess } from '../support/server-process.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres/server.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const rounds = isFullEndurance ? 10 : 1

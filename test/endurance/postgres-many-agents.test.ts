@@ -1,19 +1,15 @@
 /** What thousands of agents in one database cost PostgreSQL: counted by the server, so that other work does not matter. */
 import { randomBytes } from 'node:crypto'
-import type { Kysely } from 'kysely'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrate } from '#storage/migrate.ts'
 import { createEngine } from '#storage/postgres/engine.ts'
-import type { AgentTables } from '#storage/tables.ts'
-import { agentTables, migrationsOf } from '#storage/tables.ts'
+import { type AgentTables, agentTables, migrationsOf } from '#storage/tables.ts'
 import { makeAgent } from '../support/agents.ts'
-import type { TestApp } from '../support/build-app.ts'
-import { buildApp } from '../support/build-app.ts'
+import { buildApp, type TestApp } from '../support/build-app.ts'
 import { isFullEndurance, scaled } from '../support/endurance.ts'
 import { queryDatabase } from '../support/postgres/databases.ts'
-import type { PostgresServer } from '../support/postgres/server.ts'
-import { startPostgres } from '../support/postgres/server.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres/server.ts'
 import { uploadAndProcess } from '../support/upload.ts'
 
 const few = 20

@@ -1,12 +1,10 @@
 /** Addresses of this machine, in every spelling and by every way out: none may be connected to. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import type { Server } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { TestApp } from '../support/build-app.ts'
-import { buildApp } from '../support/build-app.ts'
+import { buildApp, type TestApp } from '../support/build-app.ts'
 import { scaled, seededRandom } from '../support/endurance.ts'
 
 const tries = scaled(3_000)

@@ -1,8 +1,7 @@
 /** Sites of one page each that their scripts write after as long as real ones take, each in another way. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { crawl, forCrawls, pathsOf } from '#test/support/crawl.ts'
 import { isFullEndurance } from '#test/support/endurance.ts'
 import { startSite } from '#test/support/site-server.ts'

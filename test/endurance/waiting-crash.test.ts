@@ -4,12 +4,10 @@ import type { Question } from '../support/chat-model.ts'
 import type { MessageList } from '../support/chat-stage.ts'
 import { isFullEndurance, seededRandom } from '../support/endurance.ts'
 import { eventually } from '../support/eventually.ts'
-import type { MailServer } from '../support/mail-server.ts'
-import { readMail, startMailServer } from '../support/mail-server.ts'
+import { type MailServer, readMail, startMailServer } from '../support/mail-server.ts'
 import { openaiText, openaiToolCall, startModelServer } from '../support/model-server.ts'
 import { freePort } from '../support/replica-set.ts'
-import type { ServerProcess } from '../support/server-process.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { readTurn } from '../support/turn-reader.ts'
 
@@ -81,12 +79,20 @@ it(`kill -9 while turns wait for approvals and in browsers loses none, and does 
   const random = seededRandom(20_261_128)
   const port = String(await freePort())
   const environment = {
-    ...{ OPENAI_COMPATIBLE_BASE_URL: model.url, DEFAULT_PROVIDER: 'openai-compatible' },
-    ...{ DEFAULT_MODEL: 'fake-model', OUTBOUND_ALLOW: '127.0.0.1', CHAT_MAX_ITERATIONS: '20' },
-    ...{ RATE_LIMIT_GENERAL: '0', RATE_LIMIT_CHAT: '0', RATE_LIMIT_BROWSER: '0' },
-    ...{ SMTP_URL: mail.url, MAIL_FROM: 'agents@example.com' },
+    OPENAI_COMPATIBLE_BASE_URL: model.url,
+    DEFAULT_PROVIDER: 'openai-compatible',
+    DEFAULT_MODEL: 'fake-model',
+    OUTBOUND_ALLOW: '127.0.0.1',
+    CHAT_MAX_ITERATIONS: '20',
+    RATE_LIMIT_GENERAL: '0',
+    RATE_LIMIT_CHAT: '0',
+    RATE_LIMIT_BROWSER: '0',
+    SMTP_URL: mail.url,
+    MAIL_FROM: 'agents@example.com',
     // Links need an address that is known.
-    ...{ HOST: host, PORT: port, BASE_URL: `http://${host}:${port}` },
+    HOST: host,
+    PORT: port,
+    BASE_URL: `http://${host}:${port}`,
   }
   const start = () => startServerProcess({ dataDirectory, environment })
   let server: ServerProcess = await start()
@@ -99,9 +105,13 @@ it(`kill -9 while turns wait for approvals and in browsers loses none, and does 
   })
   await server.call('POST', `${agent}/tools`, {
     body: {
-      ...{ name: 'count', description: 'Counts.', type: 'http', requiresApproval: 'always' },
+      name: 'count',
+      description: 'Counts.',
+      type: 'http',
+      requiresApproval: 'always',
       configuration: {
-        ...{ method: 'POST', url: `${model.url}/count/{turn}` },
+        method: 'POST',
+        url: `${model.url}/count/{turn}`,
         parameters: { type: 'object', properties: { turn: { type: 'string' } } },
       },
     },
@@ -168,7 +178,10 @@ it(`kill -9 while turns wait for approvals and in browsers loses none, and does 
       turn: { id: string; events: string }
       userMessage: { conversationId: string }
     }>('POST', `${agent}/chat`, {
-      ...{ content: `Turn ${turn}`, autoRag: false, background: true, clientMessageId: turn },
+      content: `Turn ${turn}`,
+      autoRag: false,
+      background: true,
+      clientMessageId: turn,
     })
     const { conversationId } = userMessage
     while (!(await decide(turn, conversationId))) await delay(pauseMs)

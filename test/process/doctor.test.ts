@@ -8,14 +8,18 @@ import { migrate } from '#storage/migrate.ts'
 import { createSqliteDialect } from '#storage/sqlite/connections/dialect.ts'
 import { openDatabase } from '#storage/sqlite/connections/open.ts'
 import { schemaParts } from '#storage/sqlite/schema-parts.ts'
-import type { AgentTables, PlatformTables } from '#storage/tables.ts'
-import { agentTables, migrationsOf, platformTables } from '#storage/tables.ts'
+import {
+  type AgentTables,
+  agentTables,
+  migrationsOf,
+  type PlatformTables,
+  platformTables,
+} from '#storage/tables.ts'
 import { readData } from '../../src/doctor/data.ts'
 import { findInData } from '../../src/doctor/data-findings.ts'
 import { describe as describeAccess } from '../../src/doctor/describe.ts'
 import { examine } from '../../src/doctor/examine.ts'
-import type { TestApp } from '../support/build-app.ts'
-import { buildApp, testApp } from '../support/build-app.ts'
+import { buildApp, type TestApp, testApp } from '../support/build-app.ts'
 import { runProgram } from '../support/run-program.ts'
 import { signInByOperator } from '../support/sign-in.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -168,7 +172,9 @@ describe('the configuration', () => {
       FILES_S3_SECRET_ACCESS_KEY: 'b',
     },
     {
-      ...{ ...provider, SIGN_IN_ALLOW: '@example.com,ada@gmail.com', OIDC_GROUPS_CLAIM: 'groups' },
+      ...provider,
+      SIGN_IN_ALLOW: '@example.com,ada@gmail.com',
+      OIDC_GROUPS_CLAIM: 'groups',
       OIDC_ROLES: 'staff=default:viewer',
     },
     { OPENAI_API_KEY: 'k' },
@@ -320,8 +326,12 @@ describe('the command', () => {
     const dataDirectory = temporaryDirectory()
     const app = await testApp({ dataDirectory })
     const environment = {
-      ...{ DATA_DIR: dataDirectory, ...provider, HOST: '0.0.0.0', PUBLIC_ACCESS: '' },
-      ...{ OIDC_GROUPS_CLAIM: 'groups', OIDC_ROLES: 'staff=Default:viewer,leads=handbook:admin' },
+      DATA_DIR: dataDirectory,
+      ...provider,
+      HOST: '0.0.0.0',
+      PUBLIC_ACCESS: '',
+      OIDC_GROUPS_CLAIM: 'groups',
+      OIDC_ROLES: 'staff=Default:viewer,leads=handbook:admin',
     }
     const stranger = 'may change the agent "default" without signing in'
     const before = await runProgram(doctor, environment)
@@ -361,14 +371,23 @@ describe('the command', () => {
     await platform
       .insertInto('agents')
       .values({
-        ...{ id: 'default', name: 'Agent', name_key: 'agent', description: '', status: 'active', settings },
-        ...{ has_database: 1, created_at, updated_at: created_at },
+        id: 'default',
+        name: 'Agent',
+        name_key: 'agent',
+        description: '',
+        status: 'active',
+        settings,
+        has_database: 1,
+        created_at,
+        updated_at: created_at,
       })
       .execute()
     await platform.destroy()
     await (await open<AgentTables>(join('agents', 'default', 'agent.db'), agentTables)).destroy()
     const { code, stdout, stderr } = await runProgram(doctor, {
-      ...{ DATA_DIR: folder, HOST: '0.0.0.0', PUBLIC_ACCESS: 'chat' },
+      DATA_DIR: folder,
+      HOST: '0.0.0.0',
+      PUBLIC_ACCESS: 'chat',
     })
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
     expect(stdout).toContain('make it act in a browser')

@@ -4,10 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { runProgram } from '../support/run-program.ts'
-import type { ServerProcess } from '../support/server-process.ts'
-import { startServerProcess } from '../support/server-process.ts'
-import type { AnswerSite } from '../support/site-server.ts'
-import { startSite } from '../support/site-server.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
+import { type AnswerSite, startSite } from '../support/site-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 // Several processes start and end in one test.

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import { errorRow } from '../spec/row.ts'
 import { startServerProcess } from '../support/server-process.ts'
-import type { SmallDisk } from '../support/small-disk.ts'
-import { mountSmallDisk } from '../support/small-disk.ts'
+import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
 
 const agents = '/api/agents'
 const chat = `${agents}/default/chat`

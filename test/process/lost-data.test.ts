@@ -11,8 +11,7 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runProgram } from '../support/run-program.ts'
-import type { ServerProcess } from '../support/server-process.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const mainFile = new URL('../../src/main.ts', import.meta.url)

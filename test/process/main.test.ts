@@ -223,7 +223,10 @@ it('SIGTERM does not wait for an MCP server that never answers', async () => {
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ name: 'silent', url })
   const registration = fetch(`${server.url}/api/agents/default/mcp`, {
-    ...{ method: 'POST', headers, body, signal: caller.signal },
+    method: 'POST',
+    headers,
+    body,
+    signal: caller.signal,
   })
   await once(silent, 'request')
   caller.abort()

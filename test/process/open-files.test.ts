@@ -2,8 +2,7 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
-import type { ServerProcess } from '../support/server-process.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 /** Sends JSON over the agent's only connection, which stays open. */

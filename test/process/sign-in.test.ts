@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { runProgram } from '../support/run-program.ts'
-import type { ServerProcess } from '../support/server-process.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const program = new URL('../../src/sign-in.ts', import.meta.url)

@@ -26,18 +26,17 @@ describe('an error that nothing catches', () => {
     }
     const headers = { 'x-throw': 'late', accept: 'text/event-stream', 'content-type': 'application/json' }
     const answer = fetch(`${server.url}${chat}`, {
-      ...{ method: 'POST', headers },
+      method: 'POST',
+      headers,
       body: JSON.stringify({ content: 'Hello', stream: true }),
     })
     await expect(answer.then(response => response.text())).rejects.toThrow()
 
     const { body: workflow } = await server.call<Workflow>('POST', '/api/agents/default/workflows', {
       body: {
-        ...{
-          name: 'Pause',
-          status: 'active',
-          nodes: nodesOf({ start: { type: 'trigger' }, rest: { type: 'wait', seconds: 1 } }),
-        },
+        name: 'Pause',
+        status: 'active',
+        nodes: nodesOf({ start: { type: 'trigger' }, rest: { type: 'wait', seconds: 1 } }),
         edges: edgesOf('start > rest'),
       },
     })

@@ -1,14 +1,11 @@
 /** Answers by one process whose reader loses the right to them through another one. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { giveRole, makeAgent } from '../support/agents.ts'
-import type { ChatModel } from '../support/chat-model.ts'
-import { heldStream, startChatModel } from '../support/chat-model.ts'
+import { type ChatModel, heldStream, startChatModel } from '../support/chat-model.ts'
 import { followChanges } from '../support/follow-changes.ts'
-import type { Gateway } from '../support/gateway.ts'
-import { startGateway } from '../support/gateway.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
 import { openStream } from '../support/open-stream.ts'
-import type { ReplicaSet } from '../support/replica-set.ts'
-import { startReplicas } from '../support/replica-set.ts'
+import { type ReplicaSet, startReplicas } from '../support/replica-set.ts'
 
 let gateway: Gateway
 let model: ChatModel

@@ -1,14 +1,11 @@
 /** Browser sessions of one process, used through another. */
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Channel } from '../support/cast-client.ts'
-import { openChannel } from '../support/cast-client.ts'
+import { type Channel, openChannel } from '../support/cast-client.ts'
 import { isFullEndurance, scaled } from '../support/endurance.ts'
 import { eventually } from '../support/eventually.ts'
-import type { ReplicaSet } from '../support/replica-set.ts'
-import { startReplicas } from '../support/replica-set.ts'
-import type { Site } from '../support/site-server.ts'
-import { sitePages, startSite } from '../support/site-server.ts'
+import { type ReplicaSet, startReplicas } from '../support/replica-set.ts'
+import { type Site, sitePages, startSite } from '../support/site-server.ts'
 
 const path = '/api/agents/default/browser'
 const calls = scaled(200)

@@ -2,12 +2,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { crawlLimits } from '#features/sources/crawl/crawl-limits.ts'
-import type { CrawledSource } from '../support/crawl.ts'
-import { forCrawls, pathsOf, startCrawl } from '../support/crawl.ts'
-import type { ReplicaSet } from '../support/replica-set.ts'
-import { startReplicas } from '../support/replica-set.ts'
-import type { Site } from '../support/site-server.ts'
-import { page, startSite } from '../support/site-server.ts'
+import { type CrawledSource, forCrawls, pathsOf, startCrawl } from '../support/crawl.ts'
+import { type ReplicaSet, startReplicas } from '../support/replica-set.ts'
+import { page, type Site, startSite } from '../support/site-server.ts'
 
 const sources = '/api/agents/default/sources'
 /** Milliseconds within which a replica's death is made good. */

@@ -1,14 +1,11 @@
 /** Keys that are revoked through one process while others serve them. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { makeAgent } from '../support/agents.ts'
-import type { ChatModel } from '../support/chat-model.ts'
-import { heldStream, startChatModel } from '../support/chat-model.ts'
+import { type ChatModel, heldStream, startChatModel } from '../support/chat-model.ts'
 import { isFullEndurance, scaled } from '../support/endurance.ts'
-import type { Gateway } from '../support/gateway.ts'
-import { startGateway } from '../support/gateway.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
 import { openStream } from '../support/open-stream.ts'
-import type { ReplicaSet } from '../support/replica-set.ts'
-import { startReplicas } from '../support/replica-set.ts'
+import { type ReplicaSet, startReplicas } from '../support/replica-set.ts'
 
 type Headers = Record<string, string>
 
@@ -68,7 +65,9 @@ it.each([
   const called = replicas.at(2).call('POST', `${agent}/mcp/endpoint`, {
     headers: { ...headers, accept: 'application/json, text/event-stream' },
     body: {
-      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
       params: { name: 'chat', arguments: { message: 'Count' } },
     },
   })

@@ -1,14 +1,11 @@
 /** Turns that one process runs, as others see them. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import type { ChatModel } from '../support/chat-model.ts'
-import { heldStream, startChatModel } from '../support/chat-model.ts'
-import type { AcceptedTurn } from '../support/cut-readings.ts'
-import { beginTurn, expectWholeReadings, storedText } from '../support/cut-readings.ts'
+import { type ChatModel, heldStream, startChatModel } from '../support/chat-model.ts'
+import { type AcceptedTurn, beginTurn, expectWholeReadings, storedText } from '../support/cut-readings.ts'
 import { scaled, seededRandom } from '../support/endurance.ts'
 import { openaiText, openaiToolCall } from '../support/model-server.ts'
 import { openStream } from '../support/open-stream.ts'
-import type { ReplicaSet } from '../support/replica-set.ts'
-import { startReplicas } from '../support/replica-set.ts'
+import { type ReplicaSet, startReplicas } from '../support/replica-set.ts'
 import { readTurn } from '../support/turn-reader.ts'
 
 const chat = '/api/agents/default/chat'

@@ -6,14 +6,11 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newApiKey } from '#platform/api-key.ts'
-import type { RouteRule } from '../spec/route-access.ts'
-import { agentLevels, routeRules } from '../spec/route-access.ts'
+import { agentLevels, type RouteRule, routeRules } from '../spec/route-access.ts'
 import { giveRole, makeAgent } from '../support/agents.ts'
-import type { Answer, TestApp } from '../support/build-app.ts'
-import { buildApp } from '../support/build-app.ts'
+import { type Answer, buildApp, type TestApp } from '../support/build-app.ts'
 import { isFullEndurance } from '../support/endurance.ts'
-import type { Gateway } from '../support/gateway.ts'
-import { startGateway } from '../support/gateway.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { boundSessions, cookieOf, redeem } from '../support/sign-in.ts'
 
@@ -215,7 +212,9 @@ describe('the table of who may call which route', () => {
     const declared = app.routes
       .filter(({ method }) => method !== 'HEAD')
       .map(({ method, url, config: { access, chat = false, byKey = true } }) => ({
-        ...{ route: `${method} ${url}`, isOpenToChat: chat, isOpenToKeys: byKey },
+        route: `${method} ${url}`,
+        isOpenToChat: chat,
+        isOpenToKeys: byKey,
         least: access,
       }))
     const written = routeRules.map(rule => ({

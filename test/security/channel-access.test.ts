@@ -3,13 +3,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { BrowserSession } from '#features/browser/sessions/browser-session.ts'
 import { giveRole, makeAgent } from '../support/agents.ts'
 import { openLastingSession } from '../support/browser-stage.ts'
-import type { TestApp } from '../support/build-app.ts'
-import { buildApp } from '../support/build-app.ts'
-import type { Channel } from '../support/cast-client.ts'
-import { openChannel, specificationShape, types } from '../support/cast-client.ts'
+import { buildApp, type TestApp } from '../support/build-app.ts'
+import { type Channel, openChannel, specificationShape, types } from '../support/cast-client.ts'
 import { eventually } from '../support/eventually.ts'
-import type { Gateway } from '../support/gateway.ts'
-import { startGateway } from '../support/gateway.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
 import { boundSessions, cookieOf, redeem } from '../support/sign-in.ts'
 
 type Headers = Record<string, string>

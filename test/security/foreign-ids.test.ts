@@ -4,8 +4,7 @@
  */
 import { expect, it } from 'vitest'
 import { makeAgent } from '../support/agents.ts'
-import type { TestApp } from '../support/build-app.ts'
-import { testApp } from '../support/build-app.ts'
+import { type TestApp, testApp } from '../support/build-app.ts'
 import { formOf, upload } from '../support/upload.ts'
 import { workflowCalls } from '../support/workflows.ts'
 

@@ -2,16 +2,13 @@
  * Pages that are not ours, in the real Chromium of a person who is signed in, try every route that the service declares: by
  * `fetch`, forms, images and WebSockets.
  */
-import type { Server } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import type { Browser, BrowserContext } from 'playwright-core'
-import { chromium } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bundledChromium } from '#features/browser/chromium/bundled.ts'
-import type { TestApp } from '../support/build-app.ts'
-import { buildApp } from '../support/build-app.ts'
+import { buildApp, type TestApp } from '../support/build-app.ts'
 
 interface Attack {
   service: string

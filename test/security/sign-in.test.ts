@@ -2,10 +2,13 @@
 import { decodeJwt, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { giveRole, makeAgent } from '../support/agents.ts'
-import type { Answer, TestApp } from '../support/build-app.ts'
-import { buildApp, testApp } from '../support/build-app.ts'
-import type { IdentityProvider } from '../support/identity-provider.ts'
-import { makeKey, signAgain, startIdentityProvider } from '../support/identity-provider.ts'
+import { type Answer, buildApp, type TestApp, testApp } from '../support/build-app.ts'
+import {
+  type IdentityProvider,
+  makeKey,
+  signAgain,
+  startIdentityProvider,
+} from '../support/identity-provider.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const base = 'https://agents.example'
@@ -322,7 +325,9 @@ describe('people who are let in', () => {
     const email = 'grouped@example.com'
     const change = (from: string | null, to: string | null) =>
       expect.objectContaining({
-        ...{ agent_id: id, actor_id: email, outcome: 'done' },
+        agent_id: id,
+        actor_id: email,
+        outcome: 'done',
         changes: { signed_in: email, email, role: { from, to } },
       })
     expect(body.entries).toEqual([

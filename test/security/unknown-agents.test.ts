@@ -1,8 +1,7 @@
 /** Who shows no valid token learns nothing of an agent, not even whether it exists. */
 import { expect, it } from 'vitest'
 import { makeAgent } from '../support/agents.ts'
-import type { Answer, CallOptions } from '../support/build-app.ts'
-import { testApp } from '../support/build-app.ts'
+import { type Answer, type CallOptions, testApp } from '../support/build-app.ts'
 
 /** What belongs to this request alone. */
 const own = ['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset']

@@ -1,9 +1,7 @@
 /** One app with one browser session for a test file, and a site on this machine that its pages may reach. */
 import { afterAll, beforeAll } from 'vitest'
-import type { Answer, TestApp } from './build-app.ts'
-import { buildApp } from './build-app.ts'
-import type { AnswerSite, Site } from './site-server.ts'
-import { startSite } from './site-server.ts'
+import { type Answer, buildApp, type TestApp } from './build-app.ts'
+import { type AnswerSite, type Site, startSite } from './site-server.ts'
 
 export interface BrowserStage {
   app: TestApp

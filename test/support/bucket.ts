@@ -4,8 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { BucketSettings } from '#storage/files/file-store.ts'

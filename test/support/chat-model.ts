@@ -1,7 +1,13 @@
 /** A model server that speaks OpenAI chat completions and says what the test lays out for it. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { RecordedRequest, Reply } from './model-server.ts'
-import { openaiChunk, openaiText, startModelServer, wireForm } from './model-server.ts'
+import {
+  openaiChunk,
+  openaiText,
+  type RecordedRequest,
+  type Reply,
+  startModelServer,
+  wireForm,
+} from './model-server.ts'
 
 /** The parts of a question to the model that tests look at. */
 export interface Question {

@@ -1,12 +1,9 @@
 /** The real service with a model server behind it, and agents to talk to. */
 import type { ChatMessage } from '#features/chat/chat.schema.ts'
-import type { Clock } from '#platform/clock.ts'
-import { systemClock } from '#platform/clock.ts'
+import { type Clock, systemClock } from '#platform/clock.ts'
 import { makeAgent } from './agents.ts'
-import type { Answer, TestApp } from './build-app.ts'
-import { buildApp } from './build-app.ts'
-import type { ChatModel } from './chat-model.ts'
-import { startChatModel } from './chat-model.ts'
+import { type Answer, buildApp, type TestApp } from './build-app.ts'
+import { type ChatModel, startChatModel } from './chat-model.ts'
 
 export interface TurnBody {
   userMessage: ChatMessage

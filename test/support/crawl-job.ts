@@ -1,8 +1,6 @@
 import { createIndexing } from '#features/knowledge/indexing.service.ts'
-import type { CrawlThreads } from '#features/sources/crawl/crawl-threads.ts'
-import { createCrawlThreads } from '#features/sources/crawl/crawl-threads.ts'
-import type { HostGates } from '#features/sources/crawl/site/host-gates.ts'
-import { createHostGates } from '#features/sources/crawl/site/host-gates.ts'
+import { type CrawlThreads, createCrawlThreads } from '#features/sources/crawl/crawl-threads.ts'
+import { createHostGates, type HostGates } from '#features/sources/crawl/site/host-gates.ts'
 import { createCrawlSourceJob } from '#features/sources/jobs/crawl-source.job.ts'
 import { crawlJobName } from '#features/sources/jobs/source-jobs.ts'
 import { builtinEmbedding } from '#models/embeddings/builtin-embedding.ts'
@@ -26,7 +24,9 @@ export function changeCrawls(
     embeddingOf: async () => ({ provider: 'builtin', id: builtinEmbedding.id }),
     changes: { follow: async () => {} },
     indexing: createIndexing(documentWorkers),
-    ...{ outbound, transact, clock: systemClock },
+    outbound,
+    transact,
+    clock: systemClock,
     ...(turnMs !== undefined && { turnMs }),
     threads: agentId => ({ ...threadsOf(agentId), ...change(threadsOf(agentId)) }),
     gates: timedGates(starts),

@@ -2,12 +2,9 @@
 import { onTestFinished } from 'vitest'
 import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { TestApp } from './build-app.ts'
-import { testApp } from './build-app.ts'
-import type { CrawledSource } from './crawl.ts'
-import { forCrawls } from './crawl.ts'
-import type { Site, SiteAnswer, SiteRequest } from './site-server.ts'
-import { startSite } from './site-server.ts'
+import { type TestApp, testApp } from './build-app.ts'
+import { type CrawledSource, forCrawls } from './crawl.ts'
+import { type Site, type SiteAnswer, type SiteRequest, startSite } from './site-server.ts'
 
 const sources = '/api/agents/default/sources'
 

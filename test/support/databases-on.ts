@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { createLog } from '#platform/logging/log.ts'
-import type { OnOpen } from '#storage/agent-databases.ts'
-import { createAgentDatabases } from '#storage/agent-databases.ts'
+import { createAgentDatabases, type OnOpen } from '#storage/agent-databases.ts'
 import type { StorageEngine } from '#storage/engine.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { agentRows } from './agent-rows.ts'

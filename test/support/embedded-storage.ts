@@ -1,8 +1,7 @@
 import type { Checkpointer } from '#storage/sqlite/connections/checkpoints.ts'
 import { openDataDirectory } from '#storage/sqlite/connections/data-directory.ts'
 import { createEngine } from '#storage/sqlite/engine.ts'
-import type { DatabaseOptions } from './databases-on.ts'
-import { databasesOn } from './databases-on.ts'
+import { type DatabaseOptions, databasesOn } from './databases-on.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 interface Options extends DatabaseOptions {

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ModelServer } from './model-server.ts'
-import { startModelServer } from './model-server.ts'
+import { type ModelServer, startModelServer } from './model-server.ts'
 import type { ServerProcess } from './server-process.ts'
 
 export interface EmbeddingServer extends AsyncDisposable {

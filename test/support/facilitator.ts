@@ -1,6 +1,5 @@
 /** An x402 facilitator on loopback: it checks signatures as the real ones do (EIP-3009), and settles each nonce once. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { verifyTypedData } from 'viem/utils'

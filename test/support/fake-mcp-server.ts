@@ -1,7 +1,6 @@
 /** An MCP server of the older protocol over Streamable HTTP, which a test lets misbehave. */
 import { once } from 'node:events'
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 

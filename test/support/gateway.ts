@@ -1,8 +1,7 @@
 /** An identity gateway on loopback: publishes its keys and signs tokens with them. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { JWK, JWTPayload } from 'jose'
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 
 export const audience = 'agentstead-tests'
 export const issuer = 'https://gateway.test'

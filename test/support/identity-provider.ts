@@ -1,9 +1,7 @@
 /** A real identity provider on loopback, whose answers a test may falsify on their way. */
-import type { RequestListener } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { JWTPayload } from 'jose'
-import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { decodeJwt, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import Provider from 'oidc-provider'
 
 export type Claims = Record<string, unknown>

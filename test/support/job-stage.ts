@@ -1,19 +1,15 @@
 import { onTestFinished } from 'vitest'
 import type { Clock } from '#platform/clock.ts'
 import { randomIds } from '#platform/ids.ts'
-import type { EventHandler, SharedEventHandler } from '#platform/jobs/events.ts'
-import { eventJob, eventJobName } from '#platform/jobs/events.ts'
+import { type EventHandler, eventJob, eventJobName, type SharedEventHandler } from '#platform/jobs/events.ts'
 import type { JobHandler, Transact } from '#platform/jobs/jobs.ts'
-import type { ByLane, LaneLimits } from '#platform/jobs/lanes.ts'
-import { byLane } from '#platform/jobs/lanes.ts'
-import type { RunnerDependencies } from '#platform/jobs/runner.ts'
-import { createJobRunner } from '#platform/jobs/runner.ts'
+import { type ByLane, byLane, type LaneLimits } from '#platform/jobs/lanes.ts'
+import { createJobRunner, type RunnerDependencies } from '#platform/jobs/runner.ts'
 import { createEnsureJobs, createTransact } from '#platform/jobs/transact.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import { createLog } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { JobEngine } from './job-engine.ts'
-import { openJobEngine } from './job-engine.ts'
+import { type JobEngine, openJobEngine } from './job-engine.ts'
 
 export interface StageEvents {
   'note.created': { note: string }

@@ -1,7 +1,11 @@
 /** Worker threads that outlive the app they were started for: to start them takes longer than most tests. */
 import { AppError } from '#platform/errors.ts'
-import type { CreateWorkerPool, WorkerPool, WorkerTask } from '#platform/workers/worker-pool.ts'
-import { createWorkerPool } from '#platform/workers/worker-pool.ts'
+import {
+  type CreateWorkerPool,
+  createWorkerPool,
+  type WorkerPool,
+  type WorkerTask,
+} from '#platform/workers/worker-pool.ts'
 
 const kept = new Map<string, WorkerPool>()
 

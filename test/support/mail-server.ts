@@ -2,8 +2,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { unescape as percentDecoded } from 'node:querystring'
-import type { SMTPServerOptions } from 'smtp-server'
-import { SMTPServer } from 'smtp-server'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
 export interface ReceivedMail {
   from: string

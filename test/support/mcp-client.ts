@@ -1,6 +1,5 @@
 /** The official client of the Model Context Protocol, connected to an agent of the service. */
-import type { CallToolResult } from '@modelcontextprotocol/client'
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { onTestFinished } from 'vitest'
 
 export interface McpConnection {

@@ -2,15 +2,13 @@
 import { onTestFinished } from 'vitest'
 import type { McpServer, McpTool, NewServer } from '#features/mcp/mcp.schema.ts'
 import { createMcpService } from '#features/mcp/mcp.service.ts'
-import type { McpLimits } from '#features/mcp/mcp-limits.ts'
-import { mcpLimits } from '#features/mcp/mcp-limits.ts'
+import { type McpLimits, mcpLimits } from '#features/mcp/mcp-limits.ts'
 import { systemClock } from '#platform/clock.ts'
 import type { ListMeta } from '#platform/http/lists/list-query.ts'
 import { randomIds } from '#platform/ids.ts'
 import { createLog } from '#platform/logging/log.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
-import type { Answer } from './build-app.ts'
-import { testApp } from './build-app.ts'
+import { type Answer, testApp } from './build-app.ts'
 
 interface ToolList {
   tools: McpTool[]

@@ -1,6 +1,5 @@
 /** A model provider on loopback that answers what the test says, in the wire form of the provider it stands for. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface RecordedRequest {

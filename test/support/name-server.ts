@@ -1,6 +1,5 @@
 /** A DNS server on loopback that knows some names, denies those below `nowhere.test`, and never answers for all others. */
-import type { RemoteInfo } from 'node:dgram'
-import { createSocket } from 'node:dgram'
+import { createSocket, type RemoteInfo } from 'node:dgram'
 import dns from 'node:dns/promises'
 import { once } from 'node:events'
 import { onTestFinished } from 'vitest'

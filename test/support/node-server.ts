@@ -1,7 +1,6 @@
 /** A server that nodes send requests to, and whose answers a test decides. */
 import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface NodeRequest {

@@ -2,10 +2,8 @@
 import { onTestFinished } from 'vitest'
 import type { Execution } from '#features/workflows/workflows.schema.ts'
 import { makeAgent } from './agents.ts'
-import type { Answer, TestApp } from './build-app.ts'
-import { buildApp } from './build-app.ts'
-import type { ModelServer, RecordedRequest, Reply } from './model-server.ts'
-import { startModelServer } from './model-server.ts'
+import { type Answer, buildApp, type TestApp } from './build-app.ts'
+import { type ModelServer, type RecordedRequest, type Reply, startModelServer } from './model-server.ts'
 import { edgesOf, nodesOf, workflowCalls } from './workflows.ts'
 
 interface NodeData {

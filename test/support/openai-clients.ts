@@ -1,11 +1,9 @@
 /** The clients of OpenAI's API that the door is built for, each behind the same few calls. */
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import type { BaseMessage } from '@langchain/core/messages'
-import { HumanMessage, ToolMessage } from '@langchain/core/messages'
+import { type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
 import { ChatOpenAI } from '@langchain/openai'
-import type { LanguageModel } from 'ai'
-import { generateText, isStepCount, jsonSchema, Output, streamText, tool } from 'ai'
+import { generateText, isStepCount, jsonSchema, type LanguageModel, Output, streamText, tool } from 'ai'
 import OpenAI from 'openai'
 
 export interface Connection {
@@ -70,7 +68,9 @@ function openAiChat({ model, ...connection }: Connection): Client {
           {
             type: 'function',
             function: {
-              ...{ name: 'weather', description, parameters: citySchema },
+              name: 'weather',
+              description,
+              parameters: citySchema,
               parse: JSON.parse as (text: string) => { city: string },
               function: ({ city }: { city: string }) => weather(city),
             },
@@ -140,7 +140,9 @@ function aiSdk(model: LanguageModel, { maxRetries }: Connection): Client {
     async stream(prompt, { signal, onText = () => {} } = {}) {
       let failure: unknown
       const { textStream } = streamText({
-        ...{ model, prompt, ...(signal && { abortSignal: signal }) },
+        model,
+        prompt,
+        ...(signal && { abortSignal: signal }),
         onError: ({ error }) => {
           failure = error
         },
@@ -156,10 +158,13 @@ function aiSdk(model: LanguageModel, { maxRetries }: Connection): Client {
     },
     async withTool(prompt, weather) {
       const { text } = await generateText({
-        ...{ model, prompt, stopWhen: isStepCount(maxSteps) },
+        model,
+        prompt,
+        stopWhen: isStepCount(maxSteps),
         tools: {
           weather: tool({
-            ...{ description, inputSchema: jsonSchema<{ city: string }>(citySchema) },
+            description,
+            inputSchema: jsonSchema<{ city: string }>(citySchema),
             execute: async ({ city }) => weather(city),
           }),
         },

@@ -1,7 +1,6 @@
 /** The payment provider on loopback, as far as agents use it: forms in, JSON out, idempotency keys remembered. */
 import { createHmac } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface ProviderCall {

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
-import type { ServerProcess } from './server-process.ts'
-import { startServerProcess } from './server-process.ts'
+import { type AddressInfo, createServer } from 'node:net'
+import { type ServerProcess, startServerProcess } from './server-process.ts'
 import { makeTemporaryDirectory } from './temporary-directory.ts'
 
 /** One that nobody listens on now. */

@@ -2,13 +2,10 @@
 import { expect } from 'vitest'
 import type { Schedule } from '#features/schedules/schedules.schema.ts'
 import { makeAgent } from './agents.ts'
-import type { Answer, TestApp } from './build-app.ts'
-import { buildApp } from './build-app.ts'
-import type { ManualClock } from './manual-clock.ts'
-import { manualClock } from './manual-clock.ts'
+import { type Answer, buildApp, type TestApp } from './build-app.ts'
+import { type ManualClock, manualClock } from './manual-clock.ts'
 import { passTime } from './pass-time.ts'
-import type { Received, WebhookReceiver } from './webhook-receiver.ts'
-import { startWebhookReceiver } from './webhook-receiver.ts'
+import { type Received, startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
 import { workflowCalls } from './workflows.ts'
 
 export interface ScheduleStage extends AsyncDisposable {

@@ -1,7 +1,10 @@
 import { onTestFinished } from 'vitest'
 import { withAgentDatabase } from '#features/knowledge/indexing/agent-database.ts'
-import type { Embedded, IndexWriter } from '#features/knowledge/indexing/index-writer.ts'
-import { createIndexWriter } from '#features/knowledge/indexing/index-writer.ts'
+import {
+  createIndexWriter,
+  type Embedded,
+  type IndexWriter,
+} from '#features/knowledge/indexing/index-writer.ts'
 import type { ChunkQuery } from '#features/knowledge/search/rankings.ts'
 import { searchChunks } from '#features/knowledge/search/search-chunks.ts'
 import { randomIds } from '#platform/ids.ts'

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
-import { Agent, request } from 'node:http'
+import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
 import { onTestFinished } from 'vitest'
 
 interface Body {

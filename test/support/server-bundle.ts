@@ -48,10 +48,15 @@ async function buildInto(outDir: string): Promise<void> {
       code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)),
   }
   await build({
-    ...{ root, configFile: false as const, logLevel: 'warn' as const },
+    root,
+    configFile: false as const,
+    logLevel: 'warn' as const,
     plugins: [ownAddresses],
     build: {
-      ...{ ssr: 'src/main.ts', outDir, target: 'node24', minify: false },
+      ssr: 'src/main.ts',
+      outDir,
+      target: 'node24',
+      minify: false,
       rolldownOptions: { output: { entryFileNames: 'main.mjs', chunkFileNames: '[name]-[hash].mjs' } },
     },
   })

@@ -1,6 +1,5 @@
 /** The whole service as a process of its own, as a person starts it: for what no test within a process can show. */
-import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Answer, CallOptions } from './build-app.ts'

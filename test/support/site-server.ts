@@ -1,7 +1,6 @@
 /** A website on this machine, for crawls: what it answers is up to the test, and it remembers what it was asked. */
 import { once } from 'node:events'
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface SiteAnswer {

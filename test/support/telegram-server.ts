@@ -1,6 +1,5 @@
 /** Telegram's Bot API as far as bots of agents use it: what it refuses, the real one refuses. */
-import type { RecordedRequest, Reply } from './model-server.ts'
-import { startModelServer } from './model-server.ts'
+import { type RecordedRequest, type Reply, startModelServer } from './model-server.ts'
 
 export interface TelegramCall {
   token: string

@@ -1,10 +1,8 @@
 /** The service, and a server of the outside that its tools may call. */
 import { onTestFinished } from 'vitest'
 import { makeAgent } from './agents.ts'
-import type { TestApp } from './build-app.ts'
-import { buildApp } from './build-app.ts'
-import type { ModelServer, RecordedRequest, Reply } from './model-server.ts'
-import { startModelServer } from './model-server.ts'
+import { buildApp, type TestApp } from './build-app.ts'
+import { type ModelServer, type RecordedRequest, type Reply, startModelServer } from './model-server.ts'
 
 export interface ToolsStage extends AsyncDisposable {
   app: TestApp

@@ -1,7 +1,6 @@
 /** A server on loopback that takes deliveries of webhooks, and checks each with the official library. */
 import { once } from 'node:events'
-import type { IncomingHttpHeaders } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'

@@ -3,8 +3,7 @@ import type { Delivery, Webhook } from '#features/webhooks/webhooks.schema.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Outbox } from '#platform/jobs/jobs.ts'
 import { makeAgent } from './agents.ts'
-import type { TestApp } from './build-app.ts'
-import { buildApp } from './build-app.ts'
+import { buildApp, type TestApp } from './build-app.ts'
 
 export interface NewWebhook extends Webhook {
   secret: string

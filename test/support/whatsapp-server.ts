@@ -1,6 +1,5 @@
 /** The WhatsApp Cloud API as far as agents use it: what it refuses, the real one refuses. */
-import type { RecordedRequest, Reply } from './model-server.ts'
-import { startModelServer } from './model-server.ts'
+import { type RecordedRequest, type Reply, startModelServer } from './model-server.ts'
 
 export interface WhatsappServer extends AsyncDisposable {
   url: string

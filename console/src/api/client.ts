@@ -2,8 +2,7 @@ import { busyUntil, reportSignedOut, reportUnreachable } from './connection.ts'
 import { remember } from './curl.ts'
 import { readError, Unreachable } from './errors.ts'
 import { parseExact } from './exact-json.ts'
-import type { ApiRequest } from './request.ts'
-import { addressOf } from './request.ts'
+import { type ApiRequest, addressOf } from './request.ts'
 
 interface SendOptions {
   signal?: AbortSignal

@@ -1,5 +1,4 @@
-import type { ApiRequest } from './request.ts'
-import { addressOf } from './request.ts'
+import { type ApiRequest, addressOf } from './request.ts'
 import { createStore } from './store.ts'
 
 /** The caller's means of authentication, which decides what a command needs in addition. */

@@ -1,7 +1,8 @@
-import type { FetchQueryOptions, QueryKey } from '@tanstack/react-query'
 import {
+  type FetchQueryOptions,
   infiniteQueryOptions,
   QueryClient,
+  type QueryKey,
   queryOptions,
   useInfiniteQuery,
   useMutation,

@@ -1,7 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
-import type { Ability, AgentRow, Caller, OwnEntry } from '#console/api/caller.ts'
-import { abilitiesOn, agentsQuery, callerQuery, ownAgentsQuery } from '#console/api/caller.ts'
+import {
+  type Ability,
+  type AgentRow,
+  abilitiesOn,
+  agentsQuery,
+  type Caller,
+  callerQuery,
+  type OwnEntry,
+  ownAgentsQuery,
+} from '#console/api/caller.ts'
 import { queryClient } from '#console/api/query.ts'
 import { path } from '#console/api/request.ts'
 

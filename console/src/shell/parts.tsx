@@ -1,5 +1,4 @@
-import type { ComponentType } from 'react'
-import { lazy, Suspense } from 'react'
+import { type ComponentType, lazy, Suspense } from 'react'
 import { loadTexts } from '#console/i18n/text.ts'
 import { features } from './feature.ts'
 

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ErrorComponentProps } from '@tanstack/react-router'
-import { useRouter } from '@tanstack/react-router'
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { callerQuery } from '#console/api/caller.ts'
 import { onReconnect } from '#console/api/connection.ts'

@@ -11,11 +11,9 @@ import { loadTexts } from '#console/i18n/text.ts'
 import { loadAgent, useAgent } from './agent.tsx'
 import { AgentFrame } from './agent-frame.tsx'
 import { Starting } from './banners.tsx'
-import type { Page } from './feature.ts'
-import { isFor, pages, railViews, views } from './feature.ts'
+import { isFor, type Page, pages, railViews, views } from './feature.ts'
 import { NeedsRole, NotFound, ViewProblem } from './problems.tsx'
-import type { View, ViewProps } from './view.ts'
-import { readSearch } from './view.ts'
+import { readSearch, type View, type ViewProps } from './view.ts'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 

@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentProps, ReactNode } from 'react'
-import type { IconName } from './icon.tsx'
-import { Icon } from './icon.tsx'
+import { Icon, type IconName } from './icon.tsx'
 
 interface Looks {
   kind?: 'plain' | 'primary' | 'quiet' | 'danger'

@@ -1,5 +1,4 @@
-import type { ReactNode, RefObject } from 'react'
-import { useEffect, useId, useRef } from 'react'
+import { type ReactNode, type RefObject, useEffect, useId, useRef } from 'react'
 import { frameText } from '#console/i18n/frame-text.ts'
 import { useText } from '#console/i18n/text.ts'
 import { Button } from './button.tsx'

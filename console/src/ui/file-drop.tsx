@@ -1,5 +1,4 @@
-import type { DragEvent } from 'react'
-import { useRef, useState } from 'react'
+import { type DragEvent, useRef, useState } from 'react'
 import { frameText } from '#console/i18n/frame-text.ts'
 import { useText } from '#console/i18n/text.ts'
 

@@ -1,10 +1,7 @@
-import type { KeyboardEvent } from 'react'
-import { useId, useRef, useState } from 'react'
+import { type KeyboardEvent, useId, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
-import type { ButtonProps } from './button.tsx'
-import { Button } from './button.tsx'
-import type { IconName } from './icon.tsx'
-import { Icon } from './icon.tsx'
+import { Button, type ButtonProps } from './button.tsx'
+import { Icon, type IconName } from './icon.tsx'
 import { keyOf } from './keys.ts'
 
 export interface MenuItem {

@@ -1,8 +1,15 @@
 import { frameText } from '#console/i18n/frame-text.ts'
 import { useText } from '#console/i18n/text.ts'
 import { CheckField, SelectField, TextField } from './field.tsx'
-import type { Draft, DraftValue, JsonSchema, TimeUnit } from './schema.ts'
-import { kindOf, textOf, timeUnits } from './schema.ts'
+import {
+  type Draft,
+  type DraftValue,
+  type JsonSchema,
+  kindOf,
+  type TimeUnit,
+  textOf,
+  timeUnits,
+} from './schema.ts'
 
 interface Problem {
   /** Path of the field, with dots. */

@@ -1,5 +1,4 @@
-import type { FormEvent, ReactNode } from 'react'
-import { useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import { ApiError } from '#console/api/errors.ts'
 import type { ApiRequest } from '#console/api/request.ts'
 import { frameText } from '#console/i18n/frame-text.ts'
@@ -7,8 +6,7 @@ import { useText } from '#console/i18n/text.ts'
 import { Button } from './button.tsx'
 import { CopyCurl } from './code.tsx'
 import { onKeys } from './keys.ts'
-import type { JsonSchema, Values } from './schema.ts'
-import { initialValues, readValues, withoutSecrets } from './schema.ts'
+import { initialValues, type JsonSchema, readValues, type Values, withoutSecrets } from './schema.ts'
 import { SchemaFields } from './schema-fields.tsx'
 
 interface SchemaFormProps {

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { parseExact } from '#console/api/exact-json.ts'
-import type { JsonSchema } from './schema.ts'
-import { changedValues, initialValues, kindOf, readValues, withoutSecrets } from './schema.ts'
+import {
+  changedValues,
+  initialValues,
+  type JsonSchema,
+  kindOf,
+  readValues,
+  withoutSecrets,
+} from './schema.ts'
 
 describe('a form of a JSON Schema', () => {
   it.each<[JsonSchema, string]>([

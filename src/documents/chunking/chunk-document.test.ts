@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { processorTime } from '#test/support/processor-time.ts'
-import type { ParsedDocument, Piece } from '../parsing/parsed-document.ts'
-import { documentOf } from '../parsing/parsed-document.ts'
-import type { Chunk } from './chunk-document.ts'
-import { chunkDocument } from './chunk-document.ts'
-import type { ChunkingOptions } from './chunking-options.ts'
-import { chunkingMethods, defaultChunking } from './chunking-options.ts'
+import { documentOf, type ParsedDocument, type Piece } from '../parsing/parsed-document.ts'
+import { type Chunk, chunkDocument } from './chunk-document.ts'
+import { type ChunkingOptions, chunkingMethods, defaultChunking } from './chunking-options.ts'
 
 const small: ChunkingOptions = { chunk_size: 100, overlap: 0, method: 'semantic' }
 

@@ -1,6 +1,11 @@
 import { invalid } from '#platform/errors.ts'
-import type { ChunkingOptions, ChunkingWishes } from './chunking-options.ts'
-import { chunkingBounds, chunkingMethods, defaultChunking } from './chunking-options.ts'
+import {
+  type ChunkingOptions,
+  type ChunkingWishes,
+  chunkingBounds,
+  chunkingMethods,
+  defaultChunking,
+} from './chunking-options.ts'
 
 /** Reads the chunking of a form, with defaults for omitted fields. Throws VALIDATION_ERROR. */
 export function readChunking(fields: Record<string, string>): ChunkingOptions {

@@ -1,6 +1,5 @@
 import type { ParsedDocument, Span } from '../parsing/parsed-document.ts'
-import type { Range } from './boundaries.ts'
-import { graphemeCut } from './boundaries.ts'
+import { graphemeCut, type Range } from './boundaries.ts'
 import type { ChunkingOptions } from './chunking-options.ts'
 
 /** Yields windows of the size, each repeating the end of the one before; each page begins with a new one. */

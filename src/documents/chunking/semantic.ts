@@ -1,6 +1,5 @@
 import type { ParsedDocument, Span } from '../parsing/parsed-document.ts'
-import type { Range } from './boundaries.ts'
-import { linesOf, paragraphsOf, piecesOf, sentencesOf, trimmed } from './boundaries.ts'
+import { linesOf, paragraphsOf, piecesOf, type Range, sentencesOf, trimmed } from './boundaries.ts'
 import type { ChunkingOptions } from './chunking-options.ts'
 
 /** The smallest statement that is kept whole. */

@@ -1,5 +1,4 @@
-import type { Piece } from './parsed-document.ts'
-import { linesOf } from './parsed-document.ts'
+import { linesOf, type Piece } from './parsed-document.ts'
 
 interface Heading {
   /** Offset of the heading's line. */

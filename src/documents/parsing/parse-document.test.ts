@@ -7,12 +7,10 @@ import {
   makeZip,
   makeZipBombDocx,
 } from '#test/support/documents.ts'
-import type { DocumentFormat } from './document-format.ts'
-import { documentFormatOf } from './document-format.ts'
+import { type DocumentFormat, documentFormatOf } from './document-format.ts'
 import { limits } from './limits.ts'
 import { parseDocument } from './parse-document.ts'
-import type { ParsedDocument } from './parsed-document.ts'
-import { documentOf, UnreadableDocument } from './parsed-document.ts'
+import { documentOf, type ParsedDocument, UnreadableDocument } from './parsed-document.ts'
 
 interface Part {
   text: string

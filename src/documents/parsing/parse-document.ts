@@ -6,8 +6,7 @@ import { parsePdf } from './formats/pdf/pdf.ts'
 import { parseText } from './formats/text.ts'
 import { parseDocx } from './formats/word/docx.ts'
 import { limits } from './limits.ts'
-import type { ParsedDocument, Parser } from './parsed-document.ts'
-import { tooMuchText, UnreadableDocument } from './parsed-document.ts'
+import { type ParsedDocument, type Parser, tooMuchText, UnreadableDocument } from './parsed-document.ts'
 
 const parsers = {
   pdf: parsePdf,

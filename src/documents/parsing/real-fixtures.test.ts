@@ -7,12 +7,10 @@ import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { setSearchStage } from '#test/support/search-stage.ts'
 import { chunkDocument } from '../chunking/chunk-document.ts'
 import { chunkingMethods, defaultChunking } from '../chunking/chunking-options.ts'
-import type { DocumentFormat } from './document-format.ts'
-import { documentFormatOf } from './document-format.ts'
+import { type DocumentFormat, documentFormatOf } from './document-format.ts'
 import { readHtmlPage } from './html/html-page.ts'
 import { parseDocument } from './parse-document.ts'
-import type { ParsedDocument } from './parsed-document.ts'
-import { UnreadableDocument } from './parsed-document.ts'
+import { type ParsedDocument, UnreadableDocument } from './parsed-document.ts'
 
 interface Expected {
   pages?: number

@@ -12,28 +12,22 @@ import type { Log } from '#platform/logging/log.ts'
 import { isLoopback } from '#platform/network.ts'
 import { createAccessRepository } from './access.repository.ts'
 import { registerAccessRoutes } from './access.routes.ts'
-import type { AccessService } from './access.service.ts'
-import { createAccessService } from './access.service.ts'
+import { type AccessService, createAccessService } from './access.service.ts'
 import { createAccessWatch } from './access-watch.ts'
 import { createDecision, registerAgentRelease } from './authorize.ts'
-import type { Caller, Identify } from './caller.ts'
-import { identifyInTurn } from './caller.ts'
+import { type Caller, type Identify, identifyInTurn } from './caller.ts'
 import { createCallerSignal, roleTakenAway } from './caller-signal.ts'
-import type { ConnectionAccess } from './connection-access.ts'
-import { createConnectionAccess } from './connection-access.ts'
+import { type ConnectionAccess, createConnectionAccess } from './connection-access.ts'
 import { createGateway } from './gateway.ts'
-import type { GivenRoles } from './given-roles.ts'
-import { createGivenRoles } from './given-roles.ts'
+import { createGivenRoles, type GivenRoles } from './given-roles.ts'
 import { identifyAsDeveloper, identifyByGateway } from './identify.ts'
 import { createKeyIdentification } from './keys/identify-key.ts'
 import { createKeysRepository } from './keys/keys.repository.ts'
 import { registerKeyRoutes } from './keys/keys.routes.ts'
 import { createKeysService } from './keys/keys.service.ts'
-import type { PeopleService } from './people.service.ts'
-import { createPeople } from './people.service.ts'
+import { createPeople, type PeopleService } from './people.service.ts'
 import { allows } from './policy.ts'
-import type { PublicAccessOf } from './web-pages.ts'
-import { lessForPages, refuseOtherSites } from './web-pages.ts'
+import { lessForPages, type PublicAccessOf, refuseOtherSites } from './web-pages.ts'
 
 /** Interval (ms) of the checks that callers may still use an agent: their requests end within five seconds of a loss. */
 const lookAgainMs = 4_000
@@ -83,7 +77,9 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
     forgetMore: identification.forget,
     hasGateway: configuration.gateway !== undefined,
     roleTakenAway: watch.notify,
-    ...{ clock, ids, log },
+    clock,
+    ids,
+    log,
   })
   const keys = createKeysService({ repository, identification, access, rightsLost: watch.notify, clock, ids })
   let identifyBySession: Identify = () => undefined
@@ -98,7 +94,10 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
   const connections = createConnectionAccess({ identify, publicAccess, access, watch })
   let gateOf: FindGate = async () => undefined
   const decision = createDecision({
-    ...{ identify, publicAccess, access, agentDatabases },
+    identify,
+    publicAccess,
+    access,
+    agentDatabases,
     gateOf: (request, reply) => gateOf(request, reply),
   })
   return {

@@ -1,9 +1,7 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { monthlyBudget } from '#platform/http/monthly-budget.ts'
 import { orNull } from '#platform/own-schemas.ts'
-import type { Permission } from './policy.ts'
-import { permissions, roles } from './policy.ts'
+import { type Permission, permissions, roles } from './policy.ts'
 
 /*
  * User: a person named by the identity gateway. Admin entry: makes a user's e-mail owner, admin or viewer of one

@@ -1,5 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { describeChange } from '#platform/current-change.ts'
 import { inOneCase } from '#platform/email-address.ts'
 import { AccessDenied, conflict, invalid, notFound, required } from '#platform/errors.ts'
@@ -12,10 +11,17 @@ import type { AdminChanges, AdminEntry, NewAdmin } from './access.schema.ts'
 import type { Caller } from './caller.ts'
 import type { GivenRoles } from './given-roles.ts'
 import type { PeopleService } from './people.service.ts'
-import type { Permission, PublicAccess, Role } from './policy.ts'
-import { greater, invitedRefusal, lesser, publicPermissions, publicRoles } from './policy.ts'
-import type { KnownRole } from './role-memory.ts'
-import { readAnew, remember } from './role-memory.ts'
+import {
+  greater,
+  invitedRefusal,
+  lesser,
+  type Permission,
+  type PublicAccess,
+  publicPermissions,
+  publicRoles,
+  type Role,
+} from './policy.ts'
+import { type KnownRole, readAnew, remember } from './role-memory.ts'
 
 /** The agent that exists from the first start and that needs no user. */
 export const defaultAgentId = 'default'

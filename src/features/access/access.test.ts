@@ -3,11 +3,9 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import { makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp, testApp } from '#test/support/build-app.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { Gateway } from '#test/support/gateway.ts'
-import { headerName, startGateway } from '#test/support/gateway.ts'
+import { type Gateway, headerName, startGateway } from '#test/support/gateway.ts'
 import { removeAtOnce } from '#test/support/remove-at-once.ts'
 
 type Headers = Record<string, string>

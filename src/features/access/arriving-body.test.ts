@@ -1,13 +1,10 @@
 /** Requests whose caller's role on the agent is taken away, or whose agent is deleted, while their body is on its way. */
-import type { ClientRequest, IncomingMessage } from 'node:http'
-import { request as sendRequest } from 'node:http'
+import { type ClientRequest, type IncomingMessage, request as sendRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentsWithData } from '#test/support/agent-data.ts'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { Gateway } from '#test/support/gateway.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
+import { type Gateway, startGateway } from '#test/support/gateway.ts'
 import { formOf } from '#test/support/upload.ts'
 
 type Headers = Record<string, string>

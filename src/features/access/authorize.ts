@@ -4,15 +4,20 @@ import { currentOwner } from '#platform/current-owner.ts'
 import { AccessDenied } from '#platform/errors.ts'
 import type { Access, App } from '#platform/http/app.ts'
 import { whenClosed } from '#platform/http/closing.ts'
-import type { FindGate, Gate } from '#platform/http/gate.ts'
-import { registerGates } from '#platform/http/gate.ts'
+import { type FindGate, type Gate, registerGates } from '#platform/http/gate.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
-import type { AccessService } from './access.service.ts'
-import { defaultAgentId } from './access.service.ts'
-import type { Caller, FindCaller } from './caller.ts'
-import { actorFor, authorFor, callerStill, noCaller } from './caller.ts'
-import type { AgentAccess, PublicAccess } from './policy.ts'
-import { allows, chatRefusal, invitedRefusal, isAgentAccess, keyRefusal, refusal } from './policy.ts'
+import { type AccessService, defaultAgentId } from './access.service.ts'
+import { actorFor, authorFor, type Caller, callerStill, type FindCaller, noCaller } from './caller.ts'
+import {
+  type AgentAccess,
+  allows,
+  chatRefusal,
+  invitedRefusal,
+  isAgentAccess,
+  keyRefusal,
+  type PublicAccess,
+  refusal,
+} from './policy.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 
 declare module 'fastify' {

@@ -1,14 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { AccessDenied, AppError, conflict } from '#platform/errors.ts'
-import type { SignalOf } from '#platform/http/closing.ts'
-import { clientSignal, whenClosed } from '#platform/http/closing.ts'
+import { clientSignal, type SignalOf, whenClosed } from '#platform/http/closing.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AccessService } from './access.service.ts'
 import type { AccessWatch } from './access-watch.ts'
-import type { FindCaller } from './caller.ts'
-import { callerStill } from './caller.ts'
-import type { AgentAccess } from './policy.ts'
-import { allows, isAgentAccess } from './policy.ts'
+import { callerStill, type FindCaller } from './caller.ts'
+import { type AgentAccess, allows, isAgentAccess } from './policy.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 
 interface Dependencies {

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Actor } from '#platform/actor.ts'
-import { anonymous } from '#platform/actor.ts'
+import { type Actor, anonymous } from '#platform/actor.ts'
 import type { Role } from './policy.ts'
 import type { KnownRole } from './role-memory.ts'
 

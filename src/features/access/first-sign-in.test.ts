@@ -1,10 +1,8 @@
 /** What callers without a user may do before and after the first sign-in, and people with a role beside them. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { giveRole } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
-import type { Gateway } from '#test/support/gateway.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { buildApp, type TestApp, testApp } from '#test/support/build-app.ts'
+import { type Gateway, startGateway } from '#test/support/gateway.ts'
 import { forgetStorage } from '#test/support/postgres/environment.ts'
 import { signInByOperator } from '#test/support/sign-in.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
@@ -130,7 +128,10 @@ it('with a gateway it stays as it was, and nobody with a role may do less', asyn
   const repository = createAccessRepository(on.service.infrastructure.platform)
   for (const role of roles)
     await repository.insertAdmin('default', {
-      ...{ id: role, email: `${role}@example.com`, role, created_at: '2026-01-01T00:00:00.000Z' },
+      id: role,
+      email: `${role}@example.com`,
+      role,
+      created_at: '2026-01-01T00:00:00.000Z',
     })
   await signInByOperator(on, 'eve@example.com')
   expect(await publicAccessOf(on)).toBe('full')
@@ -195,7 +196,10 @@ it('the first sign-in counts at once everywhere, without its session, and after 
 it('a role on "default" that came with a copy of that agent says that people sign in', async () => {
   const on = await testApp()
   await createAccessRepository(on.service.infrastructure.platform).insertAdmin('default', {
-    ...{ id: 'copied', email: 'ada@example.com', role: 'owner', created_at: '2026-01-01T00:00:00.000Z' },
+    id: 'copied',
+    email: 'ada@example.com',
+    role: 'owner',
+    created_at: '2026-01-01T00:00:00.000Z',
   })
   expect(await publicAccessOf(on)).toBe('chat')
 })

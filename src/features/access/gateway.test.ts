@@ -1,14 +1,19 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { IncomingMessage, Server } from 'node:http'
-import { createServer, request } from 'node:http'
+import { createServer, type IncomingMessage, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { CryptoKey, JWK, JWTHeaderParameters } from 'jose'
-import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
+import {
+  type CryptoKey,
+  exportJWK,
+  exportSPKI,
+  generateKeyPair,
+  type JWK,
+  type JWTHeaderParameters,
+  SignJWT,
+} from 'jose'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { errorRow } from '#test/spec/row.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp, testApp } from '#test/support/build-app.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 
 const header = 'edge-access-jwt-assertion'

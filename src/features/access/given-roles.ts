@@ -2,8 +2,7 @@ import type { Kysely } from 'kysely'
 import { describeChange } from '#platform/current-change.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { PlatformTables } from '#storage/tables.ts'
-import type { Role } from './policy.ts'
-import { roles } from './policy.ts'
+import { type Role, roles } from './policy.ts'
 
 type Database = Kysely<PlatformTables>
 

@@ -1,10 +1,8 @@
 /** Every place where a text may name a thing in two ways, and attacks by names and ids on those that decide rights. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { Gateway } from '#test/support/gateway.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
+import { type Gateway, startGateway } from '#test/support/gateway.ts'
 
 type Headers = Record<string, string>
 

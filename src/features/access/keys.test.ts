@@ -3,13 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newApiKey } from '#platform/api-key.ts'
 import { required } from '#platform/errors.ts'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp, testApp } from '#test/support/build-app.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { Gateway } from '#test/support/gateway.ts'
-import { startGateway } from '#test/support/gateway.ts'
-import type { ManualClock } from '#test/support/manual-clock.ts'
-import { manualClock } from '#test/support/manual-clock.ts'
+import { type Gateway, startGateway } from '#test/support/gateway.ts'
+import { type ManualClock, manualClock } from '#test/support/manual-clock.ts'
 import { createKeysRepository } from './keys/keys.repository.ts'
 
 type Headers = Record<string, string>
@@ -95,13 +92,14 @@ describe.each([
     expect(created).toMatchObject({
       status: 201,
       body: {
-        ...{
-          key: expect.stringMatching(`^${prefix}`),
-          hint: key.slice(-4),
-          name: 'Nightly',
-          state: 'active',
-        },
-        ...{ creator: 'owner@example.com', rate_per_minute: 500, last_used_at: null, previous_until: null },
+        key: expect.stringMatching(`^${prefix}`),
+        hint: key.slice(-4),
+        name: 'Nightly',
+        state: 'active',
+        creator: 'owner@example.com',
+        rate_per_minute: 500,
+        last_used_at: null,
+        previous_until: null,
         expires_at: '2099-01-01T00:00:00.000Z',
       },
     })
@@ -195,7 +193,8 @@ describe('a key that is not to be trusted', () => {
     const path = `/api/agents/${agentId}/keys/${id}/rotate`
     const rotate = (body: object) => app.call('POST', path, { headers: owner, body })
     expect(await rotate({ overlap_hours: 1 })).toMatchObject({
-      ...{ status: 400, body: { error: { details: { field: 'overlap_hours' } } } },
+      status: 400,
+      body: { error: { details: { field: 'overlap_hours' } } },
     })
     expect(await status(bearer(key))).toBe(403)
     expect((await rotate({})).status).toBe(200)

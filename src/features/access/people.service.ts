@@ -1,6 +1,5 @@
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { describeChange } from '#platform/current-change.ts'
 import { isNamed } from '#platform/email-address.ts'
 import { AccessDenied } from '#platform/errors.ts'

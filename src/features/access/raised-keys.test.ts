@@ -1,10 +1,8 @@
 /** Who answers for a key of an agent after another person has changed it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { Gateway } from '#test/support/gateway.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
+import { type Gateway, startGateway } from '#test/support/gateway.ts'
 
 type Headers = Record<string, string>
 type Values = Record<string, unknown>

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { KnownRole } from './role-memory.ts'
-import { readAnew, remember } from './role-memory.ts'
+import { type KnownRole, readAnew, remember } from './role-memory.ts'
 
 /** Roles that are read from a table, and how often they were. */
 function table(rows: Record<string, KnownRole>) {

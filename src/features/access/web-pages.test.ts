@@ -3,8 +3,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
 import { testApp } from '#test/support/build-app.ts'
-import type { Gateway } from '#test/support/gateway.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { type Gateway, startGateway } from '#test/support/gateway.ts'
 import { connectMcp } from '#test/support/mcp-client.ts'
 
 type Headers = Record<string, string>

@@ -5,12 +5,10 @@ import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import { createAgentsRepository } from './agents.repository.ts'
 import { registerAgentRoutes } from './agents.routes.ts'
-import type { AgentsService } from './agents.service.ts'
-import { createAgentsService } from './agents.service.ts'
+import { type AgentsService, createAgentsService } from './agents.service.ts'
 import { createSettingsRepository } from './settings.repository.ts'
 import { registerSettingsRoutes } from './settings.routes.ts'
-import type { SettingsService } from './settings.service.ts'
-import { createSettingsService } from './settings.service.ts'
+import { createSettingsService, type SettingsService } from './settings.service.ts'
 import { createSettingsWarnings } from './settings-warnings.ts'
 
 export interface AgentsFeature extends Feature {
@@ -41,7 +39,8 @@ export async function createAgents(
     secretBox,
     modelInForce: models.inForce,
     warningsOf: createSettingsWarnings({
-      ...{ ...models, modelPrices: configuration.modelPrices },
+      ...models,
+      modelPrices: configuration.modelPrices,
       requirePermitted: outbound.requirePermitted,
     }),
     requireEmbedding: models.embedding,

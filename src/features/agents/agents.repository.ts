@@ -1,5 +1,4 @@
-import type { ExpressionBuilder, Kysely } from 'kysely'
-import { sql } from 'kysely'
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import { removeAuditRows } from '#features/audit/audit.service.ts'
 import { textOrNull } from '#platform/columns.ts'
 import { listByPlaces } from '#platform/http/lists/list-large.ts'

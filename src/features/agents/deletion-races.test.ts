@@ -2,8 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { seededRandom } from '#test/support/random.ts'
 
 let app: TestApp

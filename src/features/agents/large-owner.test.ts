@@ -1,9 +1,7 @@
 /** The list of agents of somebody who has very many. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { Gateway } from '#test/support/gateway.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
+import { type Gateway, startGateway } from '#test/support/gateway.ts'
 import { threadTime } from '#test/support/processor-time.ts'
 
 const large = { email: 'large@example.com', agents: 10_000 }
@@ -37,8 +35,12 @@ async function addAgents({ email, agents }: typeof large): Promise<void> {
     })
     await platform.insertInto('agents').values(rows).execute()
     const admins = rows.map(({ id, created_at }) => ({
-      ...{ id, agent_id: id, email, role: 'owner' },
-      ...{ created_at, agent_created_at: created_at },
+      id,
+      agent_id: id,
+      email,
+      role: 'owner',
+      created_at,
+      agent_created_at: created_at,
     }))
     await platform.insertInto('agent_admins').values(admins).execute()
   }

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { ValueOf } from '#platform/prepared-query.ts'
-import { prepareQuery } from '#platform/prepared-query.ts'
+import { prepareQuery, type ValueOf } from '#platform/prepared-query.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { AgentStatus } from './agents.schema.ts'

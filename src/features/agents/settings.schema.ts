@@ -1,5 +1,4 @@
-import type { Static, TSchema } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { builtInRulesSchema } from '#models/tools/built-in-tools.ts'
 import { mailbox } from '#platform/email-address.ts'
 import { monthlyBudget } from '#platform/http/monthly-budget.ts'

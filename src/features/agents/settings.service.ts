@@ -1,13 +1,17 @@
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { describeChange } from '#platform/current-change.ts'
 import type { SecretBox } from '#platform/encryption/secret-box.ts'
 import { AppError, invalid, notFound, required } from '#platform/errors.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import { credentialContext } from '#storage/encryption/credential-context.ts'
 import type { SettingsRepository } from './settings.repository.ts'
-import type { CredentialName, SettingsChanges, SettingsWarning, StoredSettings } from './settings.schema.ts'
-import { credentialNames } from './settings.schema.ts'
+import {
+  type CredentialName,
+  credentialNames,
+  type SettingsChanges,
+  type SettingsWarning,
+  type StoredSettings,
+} from './settings.schema.ts'
 
 export type { StoredSettings } from './settings.schema.ts'
 

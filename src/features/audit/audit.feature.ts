@@ -2,8 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { Tool } from '#models/tools/tool.ts'
-import type { Actor } from '#platform/actor.ts'
-import { anonymous, currentActor } from '#platform/actor.ts'
+import { type Actor, anonymous, currentActor } from '#platform/actor.ts'
 import { currentChange } from '#platform/current-change.ts'
 import type { App } from '#platform/http/app.ts'
 import { createSignedRequests } from '#platform/http/replicas/signed-requests.ts'
@@ -11,8 +10,7 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { registerAuditRoutes } from './audit.routes.ts'
 import { removeAuditRows } from './audit.service.ts'
 import { createPendingRows, rowJob, rowLane } from './pending-rows.ts'
-import type { RecordedCall, RecordedChange } from './recorded-change.ts'
-import { recordChange } from './recorded-change.ts'
+import { type RecordedCall, type RecordedChange, recordChange } from './recorded-change.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -140,7 +138,8 @@ function callOf(request: FastifyRequest): RecordedCall {
     get actor() {
       return request.actor
     },
-    ...{ database: agent?.db, onlyDescribed: config.audit === 'described' },
+    database: agent?.db,
+    onlyDescribed: config.audit === 'described',
     call: { ...call, object: object ?? (makesOne ? undefined : null) },
   }
 }

@@ -7,10 +7,15 @@ import type { App } from '#platform/http/app.ts'
 import { csvLine } from '#platform/http/responses/csv.ts'
 import { limitWaiting } from '#platform/http/responses/slow-readers.ts'
 import type { PlatformTables } from '#storage/tables.ts'
-import type { AuditEntry, AuditQuery, AuditRow } from './audit.schema.ts'
-import { auditFields, auditListSchema, auditQuerySchema } from './audit.schema.ts'
-import type { Scope } from './audit.service.ts'
-import { listAudit } from './audit.service.ts'
+import {
+  type AuditEntry,
+  type AuditQuery,
+  type AuditRow,
+  auditFields,
+  auditListSchema,
+  auditQuerySchema,
+} from './audit.schema.ts'
+import { listAudit, type Scope } from './audit.service.ts'
 import type { PendingRows } from './pending-rows.ts'
 
 const text = { schema: Type.Unsafe<Readable>(Type.String()) }

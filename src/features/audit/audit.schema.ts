@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { filterBy, listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 import { auditTables } from '#storage/tables/audit.ts'
@@ -28,7 +27,11 @@ export const auditFilters = ['actor_kind', 'actor_id', 'operation', 'object', 'o
 const [text, format] = [filterBy(Type.String()), Type.Enum(['json', 'ndjson', 'csv'])]
 export const auditQuerySchema = Type.Object({
   ...listParameters,
-  ...{ actor_kind: text, actor_id: text, operation: text, object: text, outcome: text },
+  actor_kind: text,
+  actor_id: text,
+  operation: text,
+  object: text,
+  outcome: text,
   format: Type.Optional({
     ...format,
     description: '`ndjson` and `csv` return all entries. Default: `json`.',

@@ -1,12 +1,10 @@
 import type { Kysely } from 'kysely'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
-import type { ValueOf } from '#platform/prepared-query.ts'
-import { prepareQuery } from '#platform/prepared-query.ts'
+import { prepareQuery, type ValueOf } from '#platform/prepared-query.ts'
 import { auditTables } from '#storage/tables/audit.ts'
 import type { PlatformTables } from '#storage/tables.ts'
-import type { AuditQuery, AuditRow } from './audit.schema.ts'
-import { auditFields, auditFilters } from './audit.schema.ts'
+import { type AuditQuery, type AuditRow, auditFields, auditFilters } from './audit.schema.ts'
 
 type Database = Kysely<PlatformTables>
 

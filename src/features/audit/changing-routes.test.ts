@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
-import type { Answer, CallOptions, TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { ChatModel } from '#test/support/chat-model.ts'
-import { startChatModel } from '#test/support/chat-model.ts'
+import { type Answer, buildApp, type CallOptions, type TestApp } from '#test/support/build-app.ts'
+import { type ChatModel, startChatModel } from '#test/support/chat-model.ts'
 import { fakeMcpServer, toolNamed } from '#test/support/fake-mcp-server.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
-import type { ModelServer } from '#test/support/model-server.ts'
-import { openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
-import type { PaymentProvider } from '#test/support/payment-provider.ts'
-import { startPaymentProvider } from '#test/support/payment-provider.ts'
-import type { TelegramServer } from '#test/support/telegram-server.ts'
-import { startTelegramServer } from '#test/support/telegram-server.ts'
+import { type ModelServer, openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
+import { type PaymentProvider, startPaymentProvider } from '#test/support/payment-provider.ts'
+import { startTelegramServer, type TelegramServer } from '#test/support/telegram-server.ts'
 import { formOf, upload } from '#test/support/upload.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
 import type { AuditEntry } from './audit.schema.ts'
@@ -29,12 +24,11 @@ const webhook = { url: '{site}/events', events: ['*'] }
 const order = { amount: 1999, currency: 'usd', description: 'Advice' }
 const pages = { success_url: 'https://shop.example/paid', cancel_url: 'https://shop.example/left' }
 const shop = {
-  ...{
-    openapi: '3.0.3',
-    info: { title: 'Shop', version: '1' },
-    servers: [{ url: 'https://shop.example/v1' }],
-  },
-  ...{ security: [{ key: [] }], paths: { '/items': { get: { operationId: 'getItems' } } } },
+  openapi: '3.0.3',
+  info: { title: 'Shop', version: '1' },
+  servers: [{ url: 'https://shop.example/v1' }],
+  security: [{ key: [] }],
+  paths: { '/items': { get: { operationId: 'getItems' } } },
   components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Shop-Key' } } },
 }
 const forSale = { price: '0.10', currency: 'USDC', network: 'base-sepolia', description: 'A report' }
@@ -158,8 +152,12 @@ beforeAll(async () => {
   app = await buildApp({
     clock: manualClock(),
     environment: {
-      ...{ ...model.environment, ...telegram.environment, BASE_URL: 'https://agents.example' },
-      ...{ PROVIDER_API_KEY: 'sk_test_1', PROVIDER_API_BASE: provider.url, OUTBOUND_ALLOW: '127.0.0.1' },
+      ...model.environment,
+      ...telegram.environment,
+      BASE_URL: 'https://agents.example',
+      PROVIDER_API_KEY: 'sk_test_1',
+      PROVIDER_API_BASE: provider.url,
+      OUTBOUND_ALLOW: '127.0.0.1',
       DEV_USER: 'ada@example.com',
     },
   })
@@ -283,8 +281,14 @@ async function makeBefore(agentId: string): Promise<Record<string, string>> {
     `${agent}/transactions?state=pending`,
   )
   return {
-    ...{ agent: agentId, site: site.url, mcp: mcp.url, server, waiting, running },
-    ...{ question: turn.userMessage.id, call: turn.assistantMessage.toolResults[0]?.toolCallId ?? '' },
+    agent: agentId,
+    site: site.url,
+    mcp: mcp.url,
+    server,
+    waiting,
+    running,
+    question: turn.userMessage.id,
+    call: turn.assistantMessage.toolResults[0]?.toolCallId ?? '',
     pending: ledger.transactions[0]?.id ?? '',
     contact: idIn(await post('/contacts', { name: 'Cy', email: 'cy@example.com' })),
     conversation: idIn(await post('/chat/conversations', { title: 'Talk' })),

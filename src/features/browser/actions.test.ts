@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
-import type { Action, Executed } from '#test/support/action-stage.ts'
-import { browserPath, browserStage } from '#test/support/action-stage.ts'
+import { type Action, browserPath, browserStage, type Executed } from '#test/support/action-stage.ts'
 import { makeAgent } from '#test/support/agents.ts'
 import { makePdf } from '#test/support/documents.ts'
 import { eventually } from '#test/support/eventually.ts'
@@ -150,7 +149,9 @@ describe(`actions ${row('POST /api/agents/{id}/browser/{sessionId}/execute')}`, 
       '/sent',
     ])
     expect(body.results?.at(-1)).toMatchObject({
-      ...{ action: 'click', success: true, duration_ms: expect.any(Number) },
+      action: 'click',
+      success: true,
+      duration_ms: expect.any(Number),
       result: { url: `${stage.site.url}/sent`, title: 'Sent' },
     })
     for (const part of ['Ada', 'Leeks', 'filename="list.txt"', 'text/plain']) expect(sent[0]).toContain(part)

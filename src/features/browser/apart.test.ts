@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openSession } from '#test/support/browser-stage.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import {
   clicks,
   modifier,
@@ -11,8 +10,7 @@ import {
   types,
 } from '#test/support/cast-client.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { Site } from '#test/support/site-server.ts'
-import { startSite } from '#test/support/site-server.ts'
+import { type Site, startSite } from '#test/support/site-server.ts'
 
 const shape = specificationShape
 const form = `<title>Form</title><style>body { margin: 0 } * { position: absolute }</style>
@@ -47,7 +45,11 @@ async function openForm() {
   const channel = await openChannel(origin, `/v1/sessions/cast?sessionId=${id}`)
   onTestFinished(() => channel[Symbol.asyncDispose]())
   return {
-    ...{ id, path, session, page, channel },
+    id,
+    path,
+    session,
+    page,
+    channel,
     act: async (action: object) =>
       (await app.call<{ result: Record<string, unknown> }>('POST', `${path}/execute`, { body: action })).body
         .result,

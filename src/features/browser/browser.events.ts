@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
-import { eventOf } from '#platform/jobs/event-payloads.ts'
+import { eventOf, type PayloadsOf } from '#platform/jobs/event-payloads.ts'
 
 export const browserEvents = {
   'browser.takeover_requested': eventOf('A person is asked to take over a browser session.', {

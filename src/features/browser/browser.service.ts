@@ -1,5 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { AppError, conflict, required } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import type { Ids } from '#platform/ids.ts'

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { WebSocket } from 'ws'
 import { limitRow, row } from '#test/spec/row.ts'
 import { openSession } from '#test/support/browser-stage.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { CastMessage, Channel, InputShape } from '#test/support/cast-client.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import {
+  type CastMessage,
+  type Channel,
   clicks,
   drags,
+  type InputShape,
   modifier,
   openChannel,
   presses,
@@ -16,8 +17,7 @@ import {
   types,
 } from '#test/support/cast-client.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { Site } from '#test/support/site-server.ts'
-import { sitePages, startSite } from '#test/support/site-server.ts'
+import { type Site, sitePages, startSite } from '#test/support/site-server.ts'
 
 const page = `<title>Shop</title><link rel="icon" href="/icon.png"><style>body { margin: 0 } * { position: absolute }</style>
   <button id="button" style="left: 100px; top: 100px; width: 100px; height: 50px">Press</button>

@@ -3,11 +3,9 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
 import { openSession } from '#test/support/browser-stage.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { Site } from '#test/support/site-server.ts'
-import { sitePages, startSite } from '#test/support/site-server.ts'
+import { type Site, sitePages, startSite } from '#test/support/site-server.ts'
 
 const icon = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>"
 const shop = `<title>Shop</title><link rel="icon" href="${icon}">
@@ -59,7 +57,9 @@ async function openShown(path = '/') {
   const page = await session.page()
   await page.goto(`${site.url}${path}`)
   return {
-    ...{ session, page, api },
+    session,
+    page,
+    api,
     seen: () => page.evaluate('seen') as Promise<string[]>,
     watchLink: async () => (await app.call<{ url: string }>('GET', `${api}/live-view`)).body.url,
     async takeoverLink(reason = 'Sign in, please') {

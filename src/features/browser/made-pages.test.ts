@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import type { Question } from '#test/support/chat-model.ts'
-import type { Step } from '#test/support/made-pages.ts'
-import { done, madePages } from '#test/support/made-pages.ts'
-import type { ModelServer, Reply } from '#test/support/model-server.ts'
-import { openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
-import type { Site } from '#test/support/site-server.ts'
-import { startSite } from '#test/support/site-server.ts'
+import { done, madePages, type Step } from '#test/support/made-pages.ts'
+import {
+  type ModelServer,
+  openaiText,
+  openaiToolCall,
+  type Reply,
+  startModelServer,
+} from '#test/support/model-server.ts'
+import { type Site, startSite } from '#test/support/site-server.ts'
 
 /** How many are worked on at once. */
 const atOnce = 4
@@ -32,8 +34,11 @@ beforeAll(async () => {
   )
   app = await buildApp({
     environment: {
-      ...{ OPENAI_COMPATIBLE_BASE_URL: server.url, DEFAULT_PROVIDER: 'openai-compatible' },
-      ...{ DEFAULT_MODEL: 'fake-model', DEV_USER: 'dev@example.com', OUTBOUND_ALLOW: '127.0.0.1' },
+      OPENAI_COMPATIBLE_BASE_URL: server.url,
+      DEFAULT_PROVIDER: 'openai-compatible',
+      DEFAULT_MODEL: 'fake-model',
+      DEV_USER: 'dev@example.com',
+      OUTBOUND_ALLOW: '127.0.0.1',
     },
   })
 })

@@ -2,13 +2,10 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openSession } from '#test/support/browser-stage.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { CastMessage, Channel } from '#test/support/cast-client.ts'
-import { openChannel } from '#test/support/cast-client.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
+import { type CastMessage, type Channel, openChannel } from '#test/support/cast-client.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { Site } from '#test/support/site-server.ts'
-import { sitePages, startSite } from '#test/support/site-server.ts'
+import { type Site, sitePages, startSite } from '#test/support/site-server.ts'
 
 const style = `<style>body { margin: 0 } body > * { position: absolute; left: 40px } iframe { border: 0 }
   select, input { font: 20px sans-serif; height: 30px; width: 200px; box-sizing: border-box }</style>`
@@ -93,13 +90,11 @@ describe('a list', () => {
     press(100, 35)
     const first = await picker()
     expect(first).toMatchObject({
-      ...{
-        kind: 'list',
-        label: 'Colour of the car',
-        omitted: 0,
-        rows_from: 50,
-        row_height: 23,
-      },
+      kind: 'list',
+      label: 'Colour of the car',
+      omitted: 0,
+      rows_from: 50,
+      row_height: 23,
       box: { x: 40, y: 20, width: 200, height: 30 },
       options: [
         { label: 'red', disabled: false, group: '', selected: true },
@@ -195,7 +190,11 @@ describe('a field for', () => {
     expect(one).toMatchObject({ kind: 'file', multiple: false, max_files: 1, max_bytes: 10 * 1024 * 1024 })
     const send = (shown: Message, name: string, text: string, isNew = true) =>
       channel.send({
-        ...{ type: 'pickFile', picker: shown.picker, name, mediaType: 'text/plain', isNew },
+        type: 'pickFile',
+        picker: shown.picker,
+        name,
+        mediaType: 'text/plain',
+        isNew,
         data: Buffer.from(text).toString('base64'),
       })
     send(one, 'a.txt', 'Hello, ')

@@ -2,13 +2,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { row } from '#test/spec/row.ts'
 import { makeAgent } from '#test/support/agents.ts'
 import { openSession } from '#test/support/browser-stage.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { ManualClock } from '#test/support/manual-clock.ts'
-import { manualClock } from '#test/support/manual-clock.ts'
-import type { Site } from '#test/support/site-server.ts'
-import { startSite } from '#test/support/site-server.ts'
+import { type ManualClock, manualClock } from '#test/support/manual-clock.ts'
+import { type Site, startSite } from '#test/support/site-server.ts'
 import { makeTemporaryDirectory } from '#test/support/temporary-directory.ts'
 
 const environment = { DEV_USER: 'dev@example.com', OUTBOUND_ALLOW: '127.0.0.1' }
@@ -152,7 +149,12 @@ it('serves several sessions at once: each writes back what it has changed, the l
   const [cookie, stored] = await run('shared', cookies, items)
   expect(cookie).toBe('both=2,kept=0,of-first=1,of-second=2')
   expect(Object.fromEntries(JSON.parse(String(stored)))).toEqual({
-    ...{ kept: '0', both: '2', deleted: '0', gone: '', 'of-first': '1', 'of-second': '2' },
+    kept: '0',
+    both: '2',
+    deleted: '0',
+    gone: '',
+    'of-first': '1',
+    'of-second': '2',
   })
 })
 

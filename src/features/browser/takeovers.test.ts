@@ -3,15 +3,20 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { errorRow, row } from '#test/spec/row.ts'
 import { openSession } from '#test/support/browser-stage.ts'
 import type { Answer } from '#test/support/build-app.ts'
-import type { CastMessage, Channel } from '#test/support/cast-client.ts'
-import { clicks, openChannel, presses, specificationShape, types } from '#test/support/cast-client.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import {
+  type CastMessage,
+  type Channel,
+  clicks,
+  openChannel,
+  presses,
+  specificationShape,
+  types,
+} from '#test/support/cast-client.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { openStream } from '#test/support/open-stream.ts'
-import type { Site } from '#test/support/site-server.ts'
-import { startSite } from '#test/support/site-server.ts'
+import { type Site, startSite } from '#test/support/site-server.ts'
 import { startWebhookReceiver } from '#test/support/webhook-receiver.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
 import { Takeover } from './sessions/takeover.ts'
@@ -59,7 +64,10 @@ async function openLogin() {
   const page = await session.page()
   await page.goto(`${site.url}/`)
   return {
-    ...{ id, path, session, page },
+    id,
+    path,
+    session,
+    page,
     request: (body: object = { reason: 'Sign in, please', timeout: 300 }): Promise<Answer<Requested>> =>
       app.call<Requested>('POST', `${path}/takeover`, { body }),
     current: () => app.call<Record<string, unknown>>('GET', `${path}/takeover`),
@@ -248,7 +256,9 @@ describe(`${row('POST /api/agents/{id}/browser/{sessionId}/takeover')} a takeove
     await person.next(isDriven)
     const asked = page.evaluate('prompt("Your name?", "Ada")')
     expect(await person.next(({ type }) => type === 'dialog')).toMatchObject({
-      ...{ kind: 'prompt', message: 'Your name?', defaultValue: 'Ada' },
+      kind: 'prompt',
+      message: 'Your name?',
+      defaultValue: 'Ada',
     })
     person.send({ type: 'dialogAnswer', accept: true, text: 'Grace' })
     await person.next(({ type }) => type === 'dialogClosed')
@@ -342,7 +352,9 @@ describe('a model that asks for a person', () => {
     const { session_id, takeover_url, reason } = requested
     expect(reason).toBe('Sign in, please')
     expect((await stage.app.call('GET', `${agentPath}/browser/${session_id}/takeover`)).body).toMatchObject({
-      ...{ requested_by: 'agent', reason, takeover_url: expect.stringContaining('/live/') },
+      requested_by: 'agent',
+      reason,
+      takeover_url: expect.stringContaining('/live/'),
     })
     const person = await castOf(session_id, { token: tokenOf(takeover_url) })
     const watcher = await castOf(session_id, {})

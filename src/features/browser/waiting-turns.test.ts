@@ -5,12 +5,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openChannel } from '#test/support/cast-client.ts'
 import type { Question } from '#test/support/chat-model.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
-import type { Site } from '#test/support/site-server.ts'
-import { startSite } from '#test/support/site-server.ts'
+import { type Site, startSite } from '#test/support/site-server.ts'
 import { readTurn } from '#test/support/turn-reader.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
 
@@ -214,8 +212,11 @@ it.each<[string, (agent: string, path: string) => Promise<[string, () => Promise
     async agent => {
       const { body } = await stage.app.call<{ id: string }>('POST', `${agent}/schedules`, {
         body: {
-          ...{ name: 'S', type: 'delayed', delay_seconds: 1 },
-          ...{ callback_type: 'chat', callback_data: { content: 'Sign in' } },
+          name: 'S',
+          type: 'delayed',
+          delay_seconds: 1,
+          callback_type: 'chat',
+          callback_data: { content: 'Sign in' },
         },
       })
       const ended = () =>

@@ -3,7 +3,6 @@ import { invalid, notFound } from '#platform/errors.ts'
 import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { CalendarEvents } from './calendar.events.ts'
-import type { TaskRow } from './calendar.repository.ts'
 import {
   deleteOccurrence,
   deleteTask,
@@ -13,6 +12,7 @@ import {
   listTasks,
   saveOccurrence,
   saveTask,
+  type TaskRow,
   toTask,
 } from './calendar.repository.ts'
 import type { NewTask, Task, TaskChanges, TaskListQuery } from './calendar.schema.ts'

@@ -4,8 +4,7 @@ import { readBound } from '#platform/http/lists/list-dates.ts'
 import { listValues } from '#platform/http/lists/list-values.ts'
 import { dayMs, occurrences } from '#platform/time/recurrence.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { TaskRow } from './calendar.repository.ts'
-import { occurrencesOf, tasksWithin, toSeries, toTask } from './calendar.repository.ts'
+import { occurrencesOf, type TaskRow, tasksWithin, toSeries, toTask } from './calendar.repository.ts'
 import type { ListedTask, TaskListQuery } from './calendar.schema.ts'
 
 const maxDays = 366

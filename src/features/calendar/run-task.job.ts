@@ -1,18 +1,28 @@
-import type { Lifecycle } from '#features/workflows/executions/lifecycle.service.ts'
-import { failureOf, refusalReasons } from '#features/workflows/executions/lifecycle.service.ts'
+import {
+  failureOf,
+  type Lifecycle,
+  refusalReasons,
+} from '#features/workflows/executions/lifecycle.service.ts'
 import type { ExecutionEnd } from '#features/workflows/workflows.events.ts'
 import type { Ids } from '#platform/ids.ts'
-import type { ChangeContext, JobContext, JobHandler, NewJob, Outbox } from '#platform/jobs/jobs.ts'
-import { JobYields } from '#platform/jobs/jobs.ts'
+import {
+  type ChangeContext,
+  type JobContext,
+  type JobHandler,
+  JobYields,
+  type NewJob,
+  type Outbox,
+} from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { CalendarEvents } from './calendar.events.ts'
-import type { OccurrenceRow, TaskRow } from './calendar.repository.ts'
 import {
   findOccurrence,
   findTask,
   insertOccurrences,
+  type OccurrenceRow,
   saveOccurrence,
   saveTask,
+  type TaskRow,
 } from './calendar.repository.ts'
 
 export const timerJobName = 'task.run'

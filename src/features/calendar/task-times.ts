@@ -2,11 +2,9 @@
 import { invalid } from '#platform/errors.ts'
 import { findDue } from '#platform/time/due.ts'
 import { dayMs, occurrences, weekdayOf } from '#platform/time/recurrence.ts'
-import type { Reading } from '#platform/time/written-time.ts'
-import { readTime } from '#platform/time/written-time.ts'
+import { type Reading, readTime } from '#platform/time/written-time.ts'
 import { instantOf, isTimeZone, offsetAt } from '#platform/time/zones.ts'
-import type { TaskRow } from './calendar.repository.ts'
-import { toSeries } from './calendar.repository.ts'
+import { type TaskRow, toSeries } from './calendar.repository.ts'
 import type { TaskChanges } from './calendar.schema.ts'
 
 const never = '9999-12-31T23:59:59.999Z'

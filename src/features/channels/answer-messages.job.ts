@@ -1,6 +1,6 @@
 import type { SettingsService } from '#features/agents/settings.service.ts'
-import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import {
+  type ChatFeature,
   isTurnWaiting,
   isWaitOver,
   maxFiles,
@@ -10,8 +10,7 @@ import {
 import { currentActor } from '#platform/actor.ts'
 import { AppError } from '#platform/errors.ts'
 import { fitting } from '#platform/http/lists/list-large.ts'
-import type { ChangeContext, JobHandler } from '#platform/jobs/jobs.ts'
-import { JobYields } from '#platform/jobs/jobs.ts'
+import { type ChangeContext, type JobHandler, JobYields } from '#platform/jobs/jobs.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import {
@@ -24,8 +23,7 @@ import {
   touchThread,
 } from './channels.repository.ts'
 import type { ChannelsService } from './channels.service.ts'
-import type { IncomingFile } from './incoming/incoming-message.ts'
-import { fileAlone, noteOf } from './incoming/incoming-message.ts'
+import { fileAlone, type IncomingFile, noteOf } from './incoming/incoming-message.ts'
 import { answerJob, applyEdits, collectingMs, contentOf } from './incoming.service.ts'
 
 /** Max failed runs, over an hour and a half. */
@@ -77,8 +75,11 @@ export function createAnswerJob(dependencies: Dependencies): JobHandler<AgentHan
   async function answerTo(agent: AgentHandle, round: Round, signal: AbortSignal) {
     const { id, thread } = round
     const asker = {
-      ...{ isOutsider: true, channel: thread.channel, contactId: thread.contact_id },
-      ...{ author: `channel:${thread.channel}`, reach: 'all' as const },
+      isOutsider: true,
+      channel: thread.channel,
+      contactId: thread.contact_id,
+      author: `channel:${thread.channel}`,
+      reach: 'all' as const,
     }
     const updates = await receiveFiles(agent, round, asker.author, signal)
     const notice = updates.some(({ text }) => text === '') ? tooMany : ''

@@ -1,7 +1,6 @@
 /** Messages that come while a turn of their conversation waits for a person. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ChannelAgent, ChannelStage } from '#test/support/channel-stage.ts'
-import { setChannelStage } from '#test/support/channel-stage.ts'
+import { type ChannelAgent, type ChannelStage, setChannelStage } from '#test/support/channel-stage.ts'
 import { openaiToolCall } from '#test/support/model-server.ts'
 
 const second = 1_000

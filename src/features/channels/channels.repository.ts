@@ -1,5 +1,4 @@
-import type { Insertable, SqlBool } from 'kysely'
-import { sql } from 'kysely'
+import { type Insertable, type SqlBool, sql } from 'kysely'
 import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 import type { Messenger } from './channels.schema.ts'
 

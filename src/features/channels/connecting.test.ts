@@ -1,9 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { TestApp } from '#test/support/build-app.ts'
-import { testApp } from '#test/support/build-app.ts'
-import type { ChannelAgent, ChannelStage } from '#test/support/channel-stage.ts'
-import { setChannelStage, whatsappSecrets } from '#test/support/channel-stage.ts'
+import { type TestApp, testApp } from '#test/support/build-app.ts'
+import {
+  type ChannelAgent,
+  type ChannelStage,
+  setChannelStage,
+  whatsappSecrets,
+} from '#test/support/channel-stage.ts'
 import { fromTelegram, fromWhatsapp, signed } from '#test/support/messenger-deliveries.ts'
 import { startTelegramServer, telegramRefusal } from '#test/support/telegram-server.ts'
 

@@ -1,8 +1,7 @@
 /** Files that people send on messengers. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { ChatMessage } from '#features/chat/chat.schema.ts'
-import type { ChannelAgent, ChannelStage } from '#test/support/channel-stage.ts'
-import { setChannelStage } from '#test/support/channel-stage.ts'
+import { type ChannelAgent, type ChannelStage, setChannelStage } from '#test/support/channel-stage.ts'
 import { heldStream } from '#test/support/chat-model.ts'
 import { jpeg } from '#test/support/images.ts'
 import type { Reply } from '#test/support/model-server.ts'

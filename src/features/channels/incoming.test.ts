@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Conversation } from '#features/chat/chat.schema.ts'
-import type { ChannelAgent, ChannelStage } from '#test/support/channel-stage.ts'
-import { setChannelStage } from '#test/support/channel-stage.ts'
+import { type ChannelAgent, type ChannelStage, setChannelStage } from '#test/support/channel-stage.ts'
 import { heldStream, refusal, usualAnswer } from '#test/support/chat-model.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { telegramRefusal } from '#test/support/telegram-server.ts'

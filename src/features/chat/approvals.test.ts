@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ListMeta } from '#platform/http/lists/list-query.ts'
 import { testApp } from '#test/support/build-app.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
@@ -124,7 +123,10 @@ describe('a call that waits for approval', () => {
     const agent = await stage.app.service.infrastructure.agentDatabases.acquire(path.split('/')[3] ?? '')
     const ids = ['call0xxxx', 'call1xxxx', 'call2xxxx']
     await putApprovals(agent.db, {
-      ...{ id: waitsToo?.messageId ?? '', role: 'assistant', content: '', conversationId },
+      id: waitsToo?.messageId ?? '',
+      role: 'assistant',
+      content: '',
+      conversationId,
       createdAt: '2026-01-01T00:00:00.000Z',
       toolCalls: ids.map(id => ({ id, name: 'transfer', arguments: { text: 'x'.repeat(600_000) } })),
       toolResults: ids.map(toolCallId => ({ toolCallId, name: 'transfer', approval: 'required' })),

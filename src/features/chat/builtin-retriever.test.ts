@@ -1,8 +1,7 @@
 /** The built-in retriever in a whole chat: with the search that finds its passages, and the tool that it calls. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nothingFits } from '#models/builtin/answer.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { millisecondsOf, slowness } from '#test/support/processor-time.ts'
 import { upload, uploadAndProcess } from '#test/support/upload.ts'
@@ -145,7 +144,9 @@ it('a query of a model may hold any character', async () => {
 /** The events of a streamed answer. */
 async function streamed(to: string, body: object) {
   const { payload } = await stage.app.service.app.inject({
-    ...{ method: 'POST', url: to, payload: { ...body, stream: true } },
+    method: 'POST',
+    url: to,
+    payload: { ...body, stream: true },
   })
   return payload
     .split('\n')

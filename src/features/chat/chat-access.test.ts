@@ -1,12 +1,9 @@
 /** Answers of callers whose role on the agent is taken away while they read, or whose agent is disabled. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { ChatModel } from '#test/support/chat-model.ts'
-import { heldStream, startChatModel } from '#test/support/chat-model.ts'
-import type { Gateway } from '#test/support/gateway.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
+import { type ChatModel, heldStream, startChatModel } from '#test/support/chat-model.ts'
+import { type Gateway, startGateway } from '#test/support/gateway.ts'
 import { openStream } from '#test/support/open-stream.ts'
 
 type Headers = Record<string, string>

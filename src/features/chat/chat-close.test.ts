@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { buildApp } from '#test/support/build-app.ts'
 import { heldStream, usualAnswer } from '#test/support/chat-model.ts'
-import type { ChatStage, MessageList } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, type MessageList, setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { Reply } from '#test/support/model-server.ts'
-import { openaiToolCall } from '#test/support/model-server.ts'
+import { openaiToolCall, type Reply } from '#test/support/model-server.ts'
 import { openStream } from '#test/support/open-stream.ts'
 import { makeTemporaryDirectory } from '#test/support/temporary-directory.ts'
 
@@ -109,8 +107,11 @@ describe.concurrent('the end of the service while an answer is given', () => {
     stage.model.next({ stream: openaiToolCall('look', {}) }, held.reply)
     const { body } = await stage.app.call<{ id: string }>('POST', `${agent}/schedules`, {
       body: {
-        ...{ name: 'S', type: 'delayed', delay_seconds: 1 },
-        ...{ callback_type: 'chat', callback_data: { content: 'Look' } },
+        name: 'S',
+        type: 'delayed',
+        delay_seconds: 1,
+        callback_type: 'chat',
+        callback_data: { content: 'Look' },
       },
     })
     if (requiresApproval)

@@ -1,10 +1,8 @@
 /** Documents of conversations: what models are shown of them, and who finds them. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { ChatModel, Question } from '#test/support/chat-model.ts'
-import { startChatModel } from '#test/support/chat-model.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
+import { type ChatModel, type Question, startChatModel } from '#test/support/chat-model.ts'
 import type { TurnBody } from '#test/support/chat-stage.ts'
 import { makePdf } from '#test/support/documents.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'

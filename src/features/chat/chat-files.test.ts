@@ -1,13 +1,10 @@
 /** Files of messages: what is taken, who reaches them, and when they go. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { Answer, TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
-import type { TurnBody } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type Answer, buildApp, type TestApp, testApp } from '#test/support/build-app.ts'
+import { setChatStage, type TurnBody } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { Gateway } from '#test/support/gateway.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { type Gateway, startGateway } from '#test/support/gateway.ts'
 import { exif, gif, heic, jpeg, place, png, webp } from '#test/support/images.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { openaiToolCall } from '#test/support/model-server.ts'
@@ -167,7 +164,9 @@ describe('the kind of a file', () => {
 
 async function bytesOf(chat: string, id: string, who = 'ada'): Promise<Buffer> {
   const { rawPayload } = await app.service.app.inject({
-    ...{ method: 'GET', url: `${chat}/files/${id}`, headers: headersOf[who] ?? {} },
+    method: 'GET',
+    url: `${chat}/files/${id}`,
+    headers: headersOf[who] ?? {},
   })
   return rawPayload
 }
@@ -285,7 +284,8 @@ describe('a message with files', () => {
     const lists = [...[sent, ...others].map(({ id }) => [{ id }]), [{ id: 'none' }]]
     for (const attachments of lists)
       expect(await call('ada', 'POST', chat, { content: 'Hi', attachments })).toMatchObject({
-        ...{ status: 404, body: { error: 'File not found' } },
+        status: 404,
+        body: { error: 'File not found' },
       })
     const many = Array.from({ length: 11 }, (_, index) => ({ id: `${index}` }))
     for (const attachments of [many, [{ id: 'x' }, { id: 'x' }], [{}], 'x'])

@@ -1,10 +1,8 @@
 /** Images of messages, as they arrive at the models of all providers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer } from '#test/support/build-app.ts'
-import { testApp } from '#test/support/build-app.ts'
+import { type Answer, testApp } from '#test/support/build-app.ts'
 import { refusal } from '#test/support/chat-model.ts'
-import type { ChatStage, TurnBody } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage, type TurnBody } from '#test/support/chat-stage.ts'
 import { gif, jpeg, place, png, webp } from '#test/support/images.ts'
 import { openaiText, openaiToolCall, startModelServer, wireForm } from '#test/support/model-server.ts'
 import { formOf } from '#test/support/upload.ts'
@@ -42,8 +40,14 @@ describe('every provider is sent images', () => {
     {
       type: 'message_start',
       message: {
-        ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [] },
-        ...{ stop_reason: null, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } },
+        id: 'msg_1',
+        type: 'message',
+        role: 'assistant',
+        model: 'm',
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { input_tokens: 1, output_tokens: 1 },
       },
     },
     { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
@@ -88,8 +92,11 @@ describe('every provider is sent images', () => {
     const version = provider === 'google' ? 'v1beta' : 'v1'
     const app = await testApp({
       environment: {
-        ...{ [key]: 'sk-1', [`${name}_BASE_URL`]: `${server.url}/${version}`, DEV_USER: 'dev@example.com' },
-        ...{ DEFAULT_PROVIDER: provider, DEFAULT_MODEL: modelId },
+        [key]: 'sk-1',
+        [`${name}_BASE_URL`]: `${server.url}/${version}`,
+        DEV_USER: 'dev@example.com',
+        DEFAULT_PROVIDER: provider,
+        DEFAULT_MODEL: modelId,
       },
     })
     const path = '/api/agents/default/chat'
@@ -167,7 +174,8 @@ describe('a model that takes no images', () => {
     const answer = await send(stage, path, [['a.png', png()]], { content: 'What is it?' })
     const sentence = 'The model "blind" can\'t see images: choose one that can'
     expect(answer).toMatchObject({
-      ...{ status: 400, body: { error: expect.stringContaining(sentence), code: 'IMAGES_UNSUPPORTED' } },
+      status: 400,
+      body: { error: expect.stringContaining(sentence), code: 'IMAGES_UNSUPPORTED' },
     })
     const [kept] = await stage.messages(path)
     expect(kept).toMatchObject({ content: 'What is it?', metadata: { attachments: [{ name: 'a.png' }] } })
@@ -223,8 +231,10 @@ it('the list of models says which see images, where that is known', async () => 
   }))
   const app = await testApp({
     environment: {
-      ...{ OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1`, OPENAI_BASE_URL: `${server.url}/openai` },
-      ...{ OPENAI_API_KEY: 'sk-1', DEV_USER: 'dev@example.com' },
+      OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1`,
+      OPENAI_BASE_URL: `${server.url}/openai`,
+      OPENAI_API_KEY: 'sk-1',
+      DEV_USER: 'dev@example.com',
     },
   })
   const { body } = await app.call<{ models: { id: string; supportsImages?: boolean }[] }>(
@@ -232,14 +242,15 @@ it('the list of models says which see images, where that is known', async () => 
     '/api/agents/default/chat/models',
   )
   expect(Object.fromEntries(body.models.map(({ id, supportsImages }) => [id, supportsImages]))).toEqual({
-    ...{
-      'o/sees': true,
-      'o/blind': false,
-      pixtral: true,
-      codestral: false,
-      'qwen-vl': true,
-      unknown: undefined,
-    },
-    ...{ 'gpt-5': true, 'gpt-3.5-turbo': false, o3: true, builtin: undefined },
+    'o/sees': true,
+    'o/blind': false,
+    pixtral: true,
+    codestral: false,
+    'qwen-vl': true,
+    unknown: undefined,
+    'gpt-5': true,
+    'gpt-3.5-turbo': false,
+    o3: true,
+    builtin: undefined,
   })
 })

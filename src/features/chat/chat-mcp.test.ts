@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { fakeMcpServer, textResult, toolNamed } from '#test/support/fake-mcp-server.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 

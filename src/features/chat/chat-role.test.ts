@@ -1,15 +1,12 @@
 /** Callers with the role `chat`, people and keys: what they see of the conversations of an agent, and on what they decide. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { Answer, TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { ChatModel } from '#test/support/chat-model.ts'
-import { heldStream, startChatModel } from '#test/support/chat-model.ts'
+import { type Answer, buildApp, type TestApp } from '#test/support/build-app.ts'
+import { type ChatModel, heldStream, startChatModel } from '#test/support/chat-model.ts'
 import type { TurnBody } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { followChanges } from '#test/support/follow-changes.ts'
-import type { Gateway } from '#test/support/gateway.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { type Gateway, startGateway } from '#test/support/gateway.ts'
 import { connectMcp, textOf } from '#test/support/mcp-client.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { openStream } from '#test/support/open-stream.ts'
@@ -97,8 +94,11 @@ beforeAll(async () => {
   callers['personal key'] = (await makeKey('/api/auth/keys', 'eve', {})).headers
   for (const name of ['transfer', 'ping'])
     await call('owner', 'POST', chat.replace(/chat$/, 'tools'), {
-      ...{ name, type: 'javascript', configuration: { code: 'return { sent: args.amount }' } },
-      ...{ requiresApproval: 'always', ...(name === 'ping' && { approvers: 'chat' }) },
+      name,
+      type: 'javascript',
+      configuration: { code: 'return { sent: args.amount }' },
+      requiresApproval: 'always',
+      ...(name === 'ping' && { approvers: 'chat' }),
     })
   for (const who of ['owner', ...confined]) begun[who] = await begin(who)
   begun.channel = await beginOnChannel()

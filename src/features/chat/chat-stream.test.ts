@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, row, streamEvent } from '#test/spec/row.ts'
 import { heldStream, refusal, usualAnswer } from '#test/support/chat-model.ts'
-import type { ChatStage, MessageList, TurnBody } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, type MessageList, setChatStage, type TurnBody } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { Reply } from '#test/support/model-server.ts'
-import { openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
-import type { OpenStream, SentEvent } from '#test/support/open-stream.ts'
-import { openStream } from '#test/support/open-stream.ts'
+import { openaiText, openaiToolCall, type Reply, startModelServer } from '#test/support/model-server.ts'
+import { type OpenStream, openStream, type SentEvent } from '#test/support/open-stream.ts'
 import { removeAtOnce } from '#test/support/remove-at-once.ts'
 
 let stage: ChatStage

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPassages } from '#models/language-model/passages.ts'
 import type { Question } from '#test/support/chat-model.ts'
-import type { ChatStage, TurnBody } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
-import type { ModelServer, Reply } from '#test/support/model-server.ts'
+import { type ChatStage, setChatStage, type TurnBody } from '#test/support/chat-stage.ts'
 import {
+  type ModelServer,
   openaiChunk,
   openaiText,
   openaiToolCall,
+  type Reply,
   startModelServer,
   wireForm,
 } from '#test/support/model-server.ts'

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { ToolsOf } from '#features/collect-tools.ts'
 import { anyTurn } from '#models/tools/tool-turn.ts'
 import { invalid } from '#platform/errors.ts'
@@ -14,26 +13,25 @@ import type { Answering } from './answering/answering.ts'
 import type { Draft } from './answering/draft.ts'
 import type { Question } from './answering/question.ts'
 import type { Questions } from './answering/questions.ts'
-import type { Comment } from './answering/stream-answer.ts'
-import { streamAnswer } from './answering/stream-answer.ts'
+import { type Comment, streamAnswer } from './answering/stream-answer.ts'
 import type { BackgroundTurns } from './background/accept-turn.ts'
 import type { TurnEvents } from './background/turn-events.ts'
-import type { NewMessage, TurnOptions } from './chat.schema.ts'
 import {
   acceptedSchema,
   answerSchema,
   messageForm,
   modelSchema,
+  type NewMessage,
   newMessageSchema,
   regenerateSchema,
+  type TurnOptions,
   toolDescriptorSchema,
   toolListQuery,
 } from './chat.schema.ts'
 import { acceptMessageForms } from './files/chat-files.routes.ts'
 import type { ChatFiles } from './files/chat-files.service.ts'
 import { askerOf } from './reach.ts'
-import type { StreamEvent } from './stream-events.schema.ts'
-import { streamEventSchema } from './stream-events.schema.ts'
+import { type StreamEvent, streamEventSchema } from './stream-events.schema.ts'
 import { eventsPath } from './turns.schema.ts'
 
 const agentPath = Type.Object({ id: Type.String() })

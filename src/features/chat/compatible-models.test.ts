@@ -1,9 +1,7 @@
 /** What the models of compatible servers show besides an answer, as callers of the chat see it. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
-import type { Reply } from '#test/support/model-server.ts'
-import { openaiChunk, openaiText, openaiToolCall, wireForm } from '#test/support/model-server.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
+import { openaiChunk, openaiText, openaiToolCall, type Reply, wireForm } from '#test/support/model-server.ts'
 import { openStream } from '#test/support/open-stream.ts'
 
 let stage: ChatStage

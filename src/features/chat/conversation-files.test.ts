@@ -1,7 +1,6 @@
 /** Conversations as files: what an export holds, and what an import takes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import type { Conversation } from './chat.schema.ts'
 import type { ConversationFile } from './conversations/transfer/conversation-file.schema.ts'
@@ -60,12 +59,12 @@ describe('a JSON export', () => {
       expect([status, body]).toEqual([
         201,
         {
-          ...{ id: expect.any(String), title: 'Zahlung: a/b\n"c"', messageCount: 4 },
-          ...{
-            lastMessageAt: body.createdAt,
-            createdAt: body.createdAt,
-            created_by: 'person:dev@example.com',
-          },
+          id: expect.any(String),
+          title: 'Zahlung: a/b\n"c"',
+          messageCount: 4,
+          lastMessageAt: body.createdAt,
+          createdAt: body.createdAt,
+          created_by: 'person:dev@example.com',
         },
       ])
       const again = (await read(place, body.id)).body

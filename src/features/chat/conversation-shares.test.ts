@@ -1,13 +1,10 @@
 /** How many conversations each author keeps, and whose make room for new ones. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { ChatModel } from '#test/support/chat-model.ts'
-import { startChatModel } from '#test/support/chat-model.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
+import { type ChatModel, startChatModel } from '#test/support/chat-model.ts'
 import type { TurnBody } from '#test/support/chat-stage.ts'
-import type { Gateway } from '#test/support/gateway.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { type Gateway, startGateway } from '#test/support/gateway.ts'
 import { connectMcp } from '#test/support/mcp-client.ts'
 
 interface Begun {

@@ -1,8 +1,7 @@
 /** What people think of answers, and the titles that they and models give to conversations. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { heldStream, refusal } from '#test/support/chat-model.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { openaiText } from '#test/support/model-server.ts'
 import { startWebhookReceiver } from '#test/support/webhook-receiver.ts'
@@ -32,12 +31,10 @@ describe('feedback', () => {
     const other = (await stage.send(path, { content: 'And now?', conversationId })).body.assistantMessage
     const rate = (id: string, body: object) => put(`${path}/messages/${id}/feedback`, body)
     const feedback = {
-      ...{
-        rating: -1,
-        comment: 'Wrong',
-        created_by: 'person:dev@example.com',
-        createdAt: expect.any(String),
-      },
+      rating: -1,
+      comment: 'Wrong',
+      created_by: 'person:dev@example.com',
+      createdAt: expect.any(String),
     }
     expect(await rate(id, { rating: -1, comment: 'Wrong' })).toMatchObject({
       status: 200,
@@ -95,8 +92,11 @@ describe('feedback', () => {
         {
           type: 'message.feedback',
           data: {
-            ...{ message_id: id, conversation_id: conversationId, rating: 1 },
-            ...{ created_by: 'person:dev@example.com', created_at: expect.any(String) },
+            message_id: id,
+            conversation_id: conversationId,
+            rating: 1,
+            created_by: 'person:dev@example.com',
+            created_at: expect.any(String),
           },
         },
       ])

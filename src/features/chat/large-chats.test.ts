@@ -1,8 +1,7 @@
 /** Chats of very many messages: what is done with all of them holds up nobody. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ChatStage, MessageList } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, type MessageList, setChatStage } from '#test/support/chat-stage.ts'
 import { turnsDuring } from '#test/support/turns-during.ts'
 
 const at = '2026-01-01T00:00:00.000Z'

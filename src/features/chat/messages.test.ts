@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, limitRow, row } from '#test/spec/row.ts'
 import { heldStream } from '#test/support/chat-model.ts'
-import type { ChatStage, MessageList } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, type MessageList, setChatStage } from '#test/support/chat-stage.ts'
 import { png } from '#test/support/images.ts'
 import { formOf } from '#test/support/upload.ts'
 import { insertMessage } from './rows/messages.repository.ts'
@@ -115,7 +114,11 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
       const toolCallId = `call${number}`.padEnd(9, 'x')
       const call = { id: toolCallId, name: 'search_knowledge', arguments: {} }
       await insertMessage(agent.db, {
-        ...{ id: `m${number}`, role: 'assistant', content: '', conversationId, createdAt },
+        id: `m${number}`,
+        role: 'assistant',
+        content: '',
+        conversationId,
+        createdAt,
         toolCalls: [call],
         toolResults: [{ toolCallId, name: call.name, result: { text: 'x'.repeat(250_000) } }],
       })
@@ -134,8 +137,13 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
     const conversationId = await talk(path, ['question 1'])
     for (let number = 0; number < 9; number += 1)
       await insertMessage(agent.db, {
-        ...{ id: `m${number}`, role: 'user', conversationId, createdAt: '2026-01-01T00:00:00.000Z' },
-        ...{ content: 'x'.repeat(400_000), toolCalls: null, toolResults: null },
+        id: `m${number}`,
+        role: 'user',
+        conversationId,
+        createdAt: '2026-01-01T00:00:00.000Z',
+        content: 'x'.repeat(400_000),
+        toolCalls: null,
+        toolResults: null,
       })
     agent.release()
     const first = await read(path, '?search=xxx&limit=8&cursor=')

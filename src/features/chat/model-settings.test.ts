@@ -1,10 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { TestApp } from '#test/support/build-app.ts'
-import { testApp } from '#test/support/build-app.ts'
+import { type TestApp, testApp } from '#test/support/build-app.ts'
 import { refusal } from '#test/support/chat-model.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
-import type { Reply } from '#test/support/model-server.ts'
-import { startModelServer } from '#test/support/model-server.ts'
+import { type Reply, startModelServer } from '#test/support/model-server.ts'
 
 const agent = '/api/agents/default'
 

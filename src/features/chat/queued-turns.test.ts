@@ -4,8 +4,7 @@ import { laneLimits } from '#platform/jobs/lanes.ts'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import { heldStream, usualAnswer } from '#test/support/chat-model.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
@@ -66,8 +65,8 @@ describe('a turn in the background', () => {
     expect(events).toMatchObject([{ type: 'message_start' }, { type: 'error', code }])
     const { id } = second.turn
     expect((await stage.messages(path)).slice(2)).toMatchObject([
-      { ...{ role: 'user', content: 'Two' }, metadata: { attachments: [{ id: file.id }] } },
-      { ...{ role: 'assistant', id, content: '' }, metadata: { error: events.at(-1)?.message } },
+      { role: 'user', content: 'Two', metadata: { attachments: [{ id: file.id }] } },
+      { role: 'assistant', id, content: '', metadata: { error: events.at(-1)?.message } },
     ])
   })
 

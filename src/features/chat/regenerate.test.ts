@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import type { Answer } from '#test/support/build-app.ts'
 import { heldStream, refusal } from '#test/support/chat-model.ts'
-import type { ChatStage, TurnBody } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage, type TurnBody } from '#test/support/chat-stage.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 
 let stage: ChatStage

@@ -1,8 +1,6 @@
 /** The events that a client of a streamed answer receives, in this order; `error` is always the last event. */
-import type { Static, TProperties } from 'typebox'
-import { Type } from 'typebox'
-import type { CitedPassage } from '#models/language-model/passages.ts'
-import { citedPassageSchema } from '#models/language-model/passages.ts'
+import { type Static, type TProperties, Type } from 'typebox'
+import { type CitedPassage, citedPassageSchema } from '#models/language-model/passages.ts'
 import { orNull } from '#platform/own-schemas.ts'
 import { evictedConversationId, toolCallSchema, toolResultSchema } from './chat.schema.ts'
 import { waitingSchema } from './turns.schema.ts'

@@ -1,8 +1,7 @@
 /** Answers that have to have a form: `response_format`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { refusal } from '#test/support/chat-model.ts'
-import type { ChatStage, TurnBody } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage, type TurnBody } from '#test/support/chat-stage.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { openStream } from '#test/support/open-stream.ts'
 

@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { streamEvent } from '#test/spec/row.ts'
 import { heldStream } from '#test/support/chat-model.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { ModelServer } from '#test/support/model-server.ts'
-import { openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
-import type { OpenStream } from '#test/support/open-stream.ts'
-import { openStream } from '#test/support/open-stream.ts'
+import { type ModelServer, openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
+import { type OpenStream, openStream } from '#test/support/open-stream.ts'
 
 let stage: ChatStage
 let outside: ModelServer
@@ -196,8 +193,11 @@ describe('a turn that nobody waits for', () => {
     stage.model.next(held.reply, { stream: openaiText('Never said.') })
     const { body } = await stage.app.call<{ id: string }>('POST', `${agent}/schedules`, {
       body: {
-        ...{ name: 'S', type: 'delayed', delay_seconds: 1 },
-        ...{ callback_type: 'chat', callback_data: { content: 'Report' } },
+        name: 'S',
+        type: 'delayed',
+        delay_seconds: 1,
+        callback_type: 'chat',
+        callback_data: { content: 'Report' },
       },
     })
     await held.begun

@@ -4,11 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { refusal, usualAnswer } from '#test/support/chat-model.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { ModelServer } from '#test/support/model-server.ts'
-import { openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
+import { type ModelServer, openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
 import { readTurn } from '#test/support/turn-reader.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
 import { findTurn, putWaiting } from './rows/turns.repository.ts'
@@ -274,8 +272,11 @@ describe('a turn without a caller', () => {
   async function schedule(agent: string): Promise<string> {
     const { body } = await stage.app.call<{ id: string }>('POST', `${agent}/schedules`, {
       body: {
-        ...{ name: 'S', type: 'delayed', delay_seconds: 1 },
-        ...{ callback_type: 'chat', callback_data: { content: 'Pay' } },
+        name: 'S',
+        type: 'delayed',
+        delay_seconds: 1,
+        callback_type: 'chat',
+        callback_data: { content: 'Pay' },
       },
     })
     return body.id

@@ -3,8 +3,7 @@ import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { contactEvents } from './contacts.events.ts'
 import { registerContactRoutes } from './contacts.routes.ts'
-import type { ContactsService } from './contacts.service.ts'
-import { createContactsService } from './contacts.service.ts'
+import { type ContactsService, createContactsService } from './contacts.service.ts'
 import { createContactImport } from './import-contacts.ts'
 
 export interface ContactsFeature extends Feature {

@@ -1,15 +1,19 @@
-import type { Kysely, Selectable, SqlBool } from 'kysely'
-import { sql } from 'kysely'
+import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
 import { mapInTurns, takeTurns } from '#platform/event-loop/turns.ts'
 import { parseJson } from '#platform/exact-json.ts'
 import { fitting, listLarge } from '#platform/http/lists/list-large.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
-import type { AddressKey, IdentifyingField } from '#storage/tables/contact-identity.ts'
-import { formerKeysOf, isNumber, keysLike, keysOf } from '#storage/tables/contact-identity.ts'
+import {
+  type AddressKey,
+  formerKeysOf,
+  type IdentifyingField,
+  isNumber,
+  keysLike,
+  keysOf,
+} from '#storage/tables/contact-identity.ts'
 import { contactKeys, contactTables } from '#storage/tables/contacts.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { Contact, ContactListQuery } from './contacts.schema.ts'
-import { contactSchema } from './contacts.schema.ts'
+import { type Contact, type ContactListQuery, contactSchema } from './contacts.schema.ts'
 
 type Database = Kysely<AgentTables>
 type ContactRow = Selectable<AgentTables['contacts']>

@@ -7,13 +7,13 @@ import { clientSignal } from '#platform/http/closing.ts'
 import { acceptForms, readForm } from '#platform/http/requests/multipart.ts'
 import { limitWaiting } from '#platform/http/responses/slow-readers.ts'
 import { routesBelow } from '#platform/http/routes.ts'
-import type { ImportReport } from './contacts.schema.ts'
 import {
   contactChangesSchema,
   contactListQuery,
   contactSchema,
   createdContactSchema,
   exportQuery,
+  type ImportReport,
   importForm,
   importReportSchema,
   mergeSchema,
@@ -24,8 +24,7 @@ import {
 import type { ContactsService } from './contacts.service.ts'
 import { exportCsv, exportJson } from './export-contacts.ts'
 import type { ImportContacts } from './import-contacts.ts'
-import type { CsvFile } from './read-csv.ts'
-import { storeCsv } from './read-csv.ts'
+import { type CsvFile, storeCsv } from './read-csv.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
 

@@ -18,18 +18,18 @@ import {
   moveThreads,
   updateContact,
 } from './contacts.repository.ts'
-import type {
-  Contact,
-  ContactChanges,
-  ContactListQuery,
-  NewContact,
-  ResolvableField,
-  ResolveQuery,
+import {
+  type Contact,
+  type ContactChanges,
+  type ContactListQuery,
+  each,
+  type NewContact,
+  fields as optionalTexts,
+  type ResolvableField,
+  type ResolveQuery,
 } from './contacts.schema.ts'
-import { each, fields as optionalTexts } from './contacts.schema.ts'
 import { mergeContacts } from './merge-contacts.ts'
-import type { Unread } from './tidy-contact.ts'
-import { tidied } from './tidy-contact.ts'
+import { tidied, type Unread } from './tidy-contact.ts'
 
 type Changes = Outbox<ContactEvents>
 

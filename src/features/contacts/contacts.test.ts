@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import { makeAgent } from '#test/support/agents.ts'
-import type { Answer, TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { type Answer, buildApp, type TestApp } from '#test/support/build-app.ts'
 import { formOf } from '#test/support/upload.ts'
 
 let app: TestApp

@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { AgentTables } from '#storage/tables.ts'
 import { defused } from './columns.ts'
-import type { Contact } from './contacts.schema.ts'
-import { plainFields } from './contacts.schema.ts'
+import { type Contact, plainFields } from './contacts.schema.ts'
 import { readInOrder } from './read-in-order.ts'
 
 /** Exports all contacts as CSV that imports read without loss; its byte order mark is for Excel. */

@@ -2,23 +2,19 @@ import { once } from 'node:events'
 import type { FileHandle } from 'node:fs/promises'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { invalid } from '#platform/errors.ts'
 import { parseJson } from '#platform/exact-json.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import { openTemporaryFile } from '#platform/temporary-file.ts'
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
-import type { WorkerPool } from '#platform/workers/worker-pool.ts'
-import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import { WorkerCrashed, type WorkerPool, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { ContactEvents } from './contacts.events.ts'
 import { insertContacts, updateContact } from './contacts.repository.ts'
-import type { Contact, ImportReport } from './contacts.schema.ts'
-import { listedErrors } from './contacts.schema.ts'
-import type { Plan, Row, Said } from './plan-import.ts'
-import { createSaid, planImport } from './plan-import.ts'
+import { type Contact, type ImportReport, listedErrors } from './contacts.schema.ts'
+import { createSaid, type Plan, planImport, type Row, type Said } from './plan-import.ts'
 import type { CsvFile } from './read-csv.ts'
 import type { ReadRows, ReadTask } from './read-rows.worker.ts'
 
@@ -52,8 +48,12 @@ export function createContactImport({ transact, countryOf, workers, clock, ids }
     const ended = once(end, 'close')
     try {
       return await workers.run<ReadRows>({
-        ...{ file: worker, name: 'readRows', argument: { ...argument, lifeline }, transfer: [lifeline] },
-        ...{ signal, timeoutMs: readingTimeoutMs },
+        file: worker,
+        name: 'readRows',
+        argument: { ...argument, lifeline },
+        transfer: [lifeline],
+        signal,
+        timeoutMs: readingTimeoutMs,
       })
     } catch (error) {
       if (!(error instanceof WorkerTimeout || error instanceof WorkerCrashed)) throw error

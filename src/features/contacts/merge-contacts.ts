@@ -1,5 +1,4 @@
-import type { Contact } from './contacts.schema.ts'
-import { plainFields } from './contacts.schema.ts'
+import { type Contact, plainFields } from './contacts.schema.ts'
 
 /** Merges two contacts: `from` fills gaps of `into`; other differences are kept in `metadata.merged`. */
 export function mergeContacts(into: Contact, from: Contact): Contact {

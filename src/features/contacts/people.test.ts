@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
-import type { Answer, TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { type Answer, buildApp, type TestApp } from '#test/support/build-app.ts'
 import { formOf } from '#test/support/upload.ts'
 
 let app: TestApp
@@ -237,8 +236,12 @@ describe('an address', () => {
   it('of a contact that was merged leads to the other one, also after a second merge', async () => {
     const { call, add, find, importFile } = await agentOf()
     const person = (n: number) => ({
-      ...{ name: `Ada ${n}`, email: `ada${n}@example.com`, phone: `+54 11 2345-678${n}` },
-      ...{ messenger_handle: `@ada${n}`, social_handle: `ada.${n}`, messenger_number: `+4917055501${n}0` },
+      name: `Ada ${n}`,
+      email: `ada${n}@example.com`,
+      phone: `+54 11 2345-678${n}`,
+      messenger_handle: `@ada${n}`,
+      social_handle: `ada.${n}`,
+      messenger_number: `+4917055501${n}0`,
       external_id: `crm-${n}`,
     })
     const [one, two, three] = [await add(person(1)), await add(person(2)), await add(person(3))]
@@ -263,15 +266,15 @@ describe('an import', () => {
   const name = 'Anna Muster'
   const full = { name, email: 'a@example.com', phone: '+49 171 5550105', notes: 'Hallo' }
   const values: Record<string, string> = {
-    ...{
-      first: 'Anna',
-      last: 'Muster',
-      full: name,
-      email: full.email,
-      mobile: full.phone,
-      notes: full.notes,
-    },
-    ...{ work: '+49 30 5550106', home: '+49 30 5550107', other: 'x' },
+    first: 'Anna',
+    last: 'Muster',
+    full: name,
+    email: full.email,
+    mobile: full.phone,
+    notes: full.notes,
+    work: '+49 30 5550106',
+    home: '+49 30 5550107',
+    other: 'x',
   }
 
   it.each([

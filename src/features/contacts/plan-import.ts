@@ -8,8 +8,7 @@ import {
 } from '#storage/tables/contact-identity.ts'
 import type { AgentDatabase as Database } from '#storage/tables.ts'
 import { findByKeys, readContacts } from './contacts.repository.ts'
-import type { Contact, ImportReport, NewContact } from './contacts.schema.ts'
-import { plainFields } from './contacts.schema.ts'
+import { type Contact, type ImportReport, type NewContact, plainFields } from './contacts.schema.ts'
 import { distinct, newContact } from './contacts.service.ts'
 
 /** A row of a file, with a field that names a person. */

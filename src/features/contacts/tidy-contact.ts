@@ -1,6 +1,5 @@
 import { normalNumber, withoutInvisible } from '#platform/phone-number.ts'
-import type { ContactChanges } from './contacts.schema.ts'
-import { plainFields } from './contacts.schema.ts'
+import { type ContactChanges, plainFields } from './contacts.schema.ts'
 
 const numbers = ['phone', 'messenger_number'] as const
 /** Fields in which invisible characters have no meaning. */

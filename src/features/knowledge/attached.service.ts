@@ -1,7 +1,6 @@
 import type { DocumentFormat } from '#documents/parsing/document-format.ts'
 import { limits } from '#documents/parsing/limits.ts'
-import type { NotRead } from '#documents/parsing/not-read.ts'
-import { reasonOf } from '#documents/parsing/not-read.ts'
+import { type NotRead, reasonOf } from '#documents/parsing/not-read.ts'
 import type { CitedPassage, Passage } from '#models/language-model/passages.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import type { FileLocation } from '#storage/files/file-store.ts'

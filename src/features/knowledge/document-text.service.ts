@@ -1,6 +1,5 @@
 /** Joins the text of a document from its passages: its text is not stored otherwise. */
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { orNull } from '#platform/own-schemas.ts'
 import type { AgentDatabase as Database } from '#storage/tables.ts'
 

@@ -4,8 +4,7 @@ import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { chunkOf } from '#test/support/chunk-rows.ts'
 import { setSearchStage } from '#test/support/search-stage.ts'
 import { storeDraft } from './drafts.service.ts'
-import type { Replacement } from './indexing.service.ts'
-import { createIndexing, newRun } from './indexing.service.ts'
+import { createIndexing, newRun, type Replacement } from './indexing.service.ts'
 import { createSearchIndex } from './search/search-index.ts'
 
 async function setIndexingStage() {

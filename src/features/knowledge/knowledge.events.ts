@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
-import { eventOf } from '#platform/jobs/event-payloads.ts'
+import { eventOf, type PayloadsOf } from '#platform/jobs/event-payloads.ts'
 
 const source = { source_id: Type.String(), name: Type.String() }
 

@@ -7,19 +7,20 @@ import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { Attached } from './attached.service.ts'
-import { createAttached } from './attached.service.ts'
+import { type Attached, createAttached } from './attached.service.ts'
 import { createEmbedSourceJob } from './embedding/embed-source.job.ts'
-import type { EmbeddingChanges } from './embedding/embedding-changes.ts'
-import { concernsEmbedding, createEmbeddingChanges, embedJobName } from './embedding/embedding-changes.ts'
+import {
+  concernsEmbedding,
+  createEmbeddingChanges,
+  type EmbeddingChanges,
+  embedJobName,
+} from './embedding/embedding-changes.ts'
 import { followPlatformEmbedding } from './embedding/platform-embedding.ts'
 import { createNewVectors } from './indexing/new-vectors.ts'
-import type { IndexingService } from './indexing.service.ts'
-import { createIndexing } from './indexing.service.ts'
+import { createIndexing, type IndexingService } from './indexing.service.ts'
 import { sourceEvents } from './knowledge.events.ts'
 import { registerKnowledgeRoutes } from './knowledge.routes.ts'
-import type { KnowledgeService } from './knowledge.service.ts'
-import { createKnowledgeService } from './knowledge.service.ts'
+import { createKnowledgeService, type KnowledgeService } from './knowledge.service.ts'
 import { createSearchIndex } from './search/search-index.ts'
 import { searchKnowledge } from './search-knowledge.ts'
 import { listDocuments } from './source-rows.repository.ts'

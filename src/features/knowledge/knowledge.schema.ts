@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { citedPassageSchema, placeFields } from '#models/language-model/passages.ts'
 
 export const searchQuery = Type.Object({

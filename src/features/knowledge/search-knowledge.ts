@@ -1,10 +1,8 @@
 import { Type } from 'typebox'
 import type { SearchedPassage } from '#models/language-model/passages.ts'
-import type { Tool } from '#models/tools/tool.ts'
-import { fromSchema } from '#models/tools/tool.ts'
+import { fromSchema, type Tool } from '#models/tools/tool.ts'
 import type { ToolTurn } from '#models/tools/tool-turn.ts'
-import type { KnowledgeService } from './knowledge.service.ts'
-import { citedOf } from './knowledge.service.ts'
+import { citedOf, type KnowledgeService } from './knowledge.service.ts'
 import type { DocumentList } from './source-rows.repository.ts'
 
 const resultsGiven = 8

@@ -1,11 +1,15 @@
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
-import type { ToolParameters } from '#models/tools/tool.ts'
-import { fromSchema } from '#models/tools/tool.ts'
+import { fromSchema, type ToolParameters } from '#models/tools/tool.ts'
 import { bytesOfBase64 } from '#platform/base64.ts'
 import { conflict, invalid } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { CallResult, ChatInput, ChatOutput } from './mcp-endpoint.schema.ts'
-import { chatInputSchema, chatOutputSchema } from './mcp-endpoint.schema.ts'
+import {
+  type CallResult,
+  type ChatInput,
+  type ChatOutput,
+  chatInputSchema,
+  chatOutputSchema,
+} from './mcp-endpoint.schema.ts'
 import type { Call, OfferedTool } from './offered-tool.ts'
 import type { InTurn } from './turns.ts'
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
 import { testApp } from '#test/support/build-app.ts'
-import type { Gateway } from '#test/support/gateway.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { type Gateway, startGateway } from '#test/support/gateway.ts'
 import { connectMcp, textOf } from '#test/support/mcp-client.ts'
 
 const listTools = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { maxFiles, maxMessageLength } from '#features/chat/chat.feature.ts'
 import type { ToolParameters } from '#models/tools/tool.ts'
 

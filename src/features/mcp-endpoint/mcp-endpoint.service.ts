@@ -9,8 +9,7 @@ import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import { failureOf, withText } from './call-result.ts'
 import { chatTool } from './chat-tool.ts'
 import type { CallResult, ToolDescriptor } from './mcp-endpoint.schema.ts'
-import type { Call, OfferedTool } from './offered-tool.ts'
-import { offer, withUniqueNames } from './offered-tool.ts'
+import { type Call, type OfferedTool, offer, withUniqueNames } from './offered-tool.ts'
 import { createTurns } from './turns.ts'
 
 interface Dependencies extends Pick<ChatFeature, 'questions' | 'answering' | 'files'> {

@@ -1,11 +1,9 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { TestApp } from '#test/support/build-app.ts'
-import { testApp } from '#test/support/build-app.ts'
+import { type TestApp, testApp } from '#test/support/build-app.ts'
 import { heldStream, refusal, usualAnswer } from '#test/support/chat-model.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { connectMcp, textOf } from '#test/support/mcp-client.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
 import manifest from '../../../package.json' with { type: 'json' }

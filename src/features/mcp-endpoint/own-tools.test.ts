@@ -5,8 +5,7 @@ import type { Tool } from '#models/tools/tool.ts'
 import { AppError, notFound } from '#platform/errors.ts'
 import { createLog } from '#platform/logging/log.ts'
 import { testApp } from '#test/support/build-app.ts'
-import type { Caller } from './mcp-endpoint.service.ts'
-import { createMcpEndpointService } from './mcp-endpoint.service.ts'
+import { type Caller, createMcpEndpointService } from './mcp-endpoint.service.ts'
 
 function toolOf(name: string, execute: Tool['execute'], more: Partial<Tool> = {}): Tool {
   const parameters = { type: 'object' as const, properties: {} }

@@ -1,13 +1,10 @@
 import { fromForeignSchema } from '#models/tools/foreign-schema.ts'
 import { AppError, conflict, invalid } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { OutgoingCall } from './client/connect.ts'
-import { ServerRefusal } from './client/connect.ts'
-import type { ServerRow } from './mcp.repository.ts'
-import { findTool, parametersOf } from './mcp.repository.ts'
+import { type OutgoingCall, ServerRefusal } from './client/connect.ts'
+import { findTool, parametersOf, type ServerRow } from './mcp.repository.ts'
 import type { ServerAccess } from './server-access.ts'
-import type { ToolResult } from './tool-result.ts'
-import { errorText, readResult, withoutSecret } from './tool-result.ts'
+import { errorText, readResult, type ToolResult, withoutSecret } from './tool-result.ts'
 
 interface ToolCall {
   agent: AgentHandle

@@ -1,8 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
-import type { FakeMcpServer } from '#test/support/fake-mcp-server.ts'
-import { fakeMcpServer, sendJson, textResult, toolNamed } from '#test/support/fake-mcp-server.ts'
+import {
+  type FakeMcpServer,
+  fakeMcpServer,
+  sendJson,
+  textResult,
+  toolNamed,
+} from '#test/support/fake-mcp-server.ts'
 import { mcpStage } from '#test/support/mcp-stage.ts'
 import type { McpLimits } from './mcp-limits.ts'
 

@@ -1,8 +1,7 @@
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { registerMcpRoutes } from './mcp.routes.ts'
-import type { McpService } from './mcp.service.ts'
-import { createMcpService } from './mcp.service.ts'
+import { createMcpService, type McpService } from './mcp.service.ts'
 
 export interface McpFeature extends Feature {
   mcp: McpService

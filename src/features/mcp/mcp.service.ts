@@ -9,11 +9,9 @@ import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import { callApprovedTool, judgeTool } from './call-tool.ts'
-import type { Connections } from './client/connections.ts'
-import { createConnections } from './client/connections.ts'
+import { type Connections, createConnections } from './client/connections.ts'
 import { namedForModels } from './listing/model-names.ts'
 import { approveStored } from './listing/stored-listing.ts'
-import type { ServerRow } from './mcp.repository.ts'
 import {
   deleteServer,
   findServer,
@@ -22,16 +20,14 @@ import {
   listServers,
   listTools,
   parametersOf,
+  type ServerRow,
   toServer,
 } from './mcp.repository.ts'
 import type { Approval, McpServer, ServerListQuery, ToolListQuery } from './mcp.schema.ts'
-import type { McpLimits } from './mcp-limits.ts'
-import { mcpLimits } from './mcp-limits.ts'
+import { type McpLimits, mcpLimits } from './mcp-limits.ts'
 import { createRegistering } from './register-server.ts'
-import type { ServerAccess } from './server-access.ts'
-import { createServerAccess, ServerUnusable } from './server-access.ts'
-import type { Listing, ServerListing } from './server-listing.ts'
-import { createServerListing } from './server-listing.ts'
+import { createServerAccess, type ServerAccess, ServerUnusable } from './server-access.ts'
+import { createServerListing, type Listing, type ServerListing } from './server-listing.ts'
 import type { ToolResult } from './tool-result.ts'
 
 interface Dependencies {

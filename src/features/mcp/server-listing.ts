@@ -1,5 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { currentChange } from '#platform/current-change.ts'
 import type { Log } from '#platform/logging/log.ts'
 import { orAborted } from '#platform/or-aborted.ts'
@@ -8,11 +7,9 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Connection } from './client/connect.ts'
 import type { Failure } from './client/failure.ts'
 import type { ServerAddress } from './client/server-fetch.ts'
-import type { SkippedTool, ToolDefinition } from './listing/listing.ts'
-import { createListing } from './listing/listing.ts'
+import { createListing, type SkippedTool, type ToolDefinition } from './listing/listing.ts'
 import { saveListing } from './listing/stored-listing.ts'
-import type { ServerRow } from './mcp.repository.ts'
-import { updateServerStatus } from './mcp.repository.ts'
+import { type ServerRow, updateServerStatus } from './mcp.repository.ts'
 
 export interface Listing {
   tools: ToolDefinition[]

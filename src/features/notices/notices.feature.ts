@@ -12,8 +12,7 @@ import { registerDecisionRoutes } from './decisions.routes.ts'
 import { createDecisions } from './decisions.service.ts'
 import { createNoticeTokens } from './notice-tokens.ts'
 import { createPressJob } from './press.job.ts'
-import type { Notify } from './reach.ts'
-import { chosenIn, createReach } from './reach.ts'
+import { chosenIn, createReach, type Notify } from './reach.ts'
 import { createSendNotice } from './send-notice.job.ts'
 
 export interface NoticesFeature extends Feature {

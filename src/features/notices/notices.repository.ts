@@ -1,5 +1,4 @@
-import type { Insertable, Selectable } from 'kysely'
-import { sql } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 import type { Background, Requested } from './notice-text.ts'
 

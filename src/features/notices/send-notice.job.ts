@@ -1,16 +1,12 @@
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import type { ChannelsService } from '#features/channels/channels.service.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import type { AgentEvent, EventHandler } from '#platform/jobs/events.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { Requested, TakeoverRequested } from './notice-text.ts'
-import { approvalText, isWhole, takeoverText } from './notice-text.ts'
+import { approvalText, isWhole, type Requested, type TakeoverRequested, takeoverText } from './notice-text.ts'
 import type { NoticeTokens } from './notice-tokens.ts'
-import type { Notice } from './notices.repository.ts'
-import { backgroundOf, changeNotice, putNotice, removeNotices } from './notices.repository.ts'
-import type { NoticeChannel, Reach } from './reach.ts'
-import { chosenIn } from './reach.ts'
+import { backgroundOf, changeNotice, type Notice, putNotice, removeNotices } from './notices.repository.ts'
+import { chosenIn, type NoticeChannel, type Reach } from './reach.ts'
 
 const keptMs = 30 * 24 * 3_600_000
 

@@ -12,7 +12,9 @@ export const chatCompletions: Wire<ChatBody> = ({ id, created, body: { model, st
   return {
     whole({ text, notes, calls, finish, usage }) {
       const message = {
-        ...{ role: 'assistant', content: text === '' && calls.length > 0 ? null : text, refusal: null },
+        role: 'assistant',
+        content: text === '' && calls.length > 0 ? null : text,
+        refusal: null,
         ...(notes !== '' && { reasoning_content: notes }),
         ...(calls.length > 0 && { tool_calls: calls.map(callOf) }),
       }
@@ -37,10 +39,9 @@ function callOf({ id, name, arguments: input }: Call) {
 
 function usageOf({ inputTokens, outputTokens, cachedInputTokens = 0 }: NonNullable<Answer['usage']>) {
   return {
-    ...{ prompt_tokens: inputTokens, completion_tokens: outputTokens },
-    ...{
-      total_tokens: inputTokens + outputTokens,
-      prompt_tokens_details: { cached_tokens: cachedInputTokens },
-    },
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    prompt_tokens_details: { cached_tokens: cachedInputTokens },
   }
 }

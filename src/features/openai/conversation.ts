@@ -62,7 +62,9 @@ export function readConversation(sent: readonly SentMessage[], trails: Trails) {
 function answer(text: string, calls: readonly SentCall[]): PromptMessage[] {
   const said = isBlank(text) ? [] : [{ type: 'text' as const, text }]
   const made = calls.map(({ id, function: { name, arguments: input } }) => ({
-    ...{ type: 'tool-call' as const, toolCallId: id, toolName: acceptableName(name) },
+    type: 'tool-call' as const,
+    toolCallId: id,
+    toolName: acceptableName(name),
     input: parseToolInput(input) ?? {},
   }))
   return said.length + made.length === 0 ? [] : [{ role: 'assistant', content: [...said, ...made] }]

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '#platform/errors.ts'
 import type { BodyParts } from '#platform/http/requests/body.ts'
-import type { WorkerPool } from '#platform/workers/worker-pool.ts'
-import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import { WorkerCrashed, type WorkerPool, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { CutBody } from './cut-files.worker.ts'
 
 const file = new URL('./cut-files.worker.ts', import.meta.url)

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { AccessService } from '#features/access/access.service.ts'
-import { reachOf } from '#features/access/access.service.ts'
+import { type AccessService, reachOf } from '#features/access/access.service.ts'
 import type { AgentsService } from '#features/agents/agents.service.ts'
 import { AccessDenied, AppError } from '#platform/errors.ts'
 

@@ -7,8 +7,7 @@ import { currentOwner } from '#platform/current-owner.ts'
 import { AppError } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
-import type { OpenAiError } from '#platform/http/errors/error-format.ts'
-import { asKnownError, formatError } from '#platform/http/errors/error-format.ts'
+import { asKnownError, formatError, type OpenAiError } from '#platform/http/errors/error-format.ts'
 import { takeLargeJson } from '#platform/http/requests/body.ts'
 import { isSmall, tooLarge } from '#platform/http/requests/body-limits.ts'
 import { openEventStream } from '#platform/http/responses/sse.ts'
@@ -18,8 +17,7 @@ import { chatCompletions } from './chat-completions.ts'
 import type { Door, Run } from './door.service.ts'
 import { asChat } from './items.ts'
 import type { LargeBodies } from './large-bodies.ts'
-import type { createModels } from './models.ts'
-import { modelOf } from './models.ts'
+import { type createModels, modelOf } from './models.ts'
 import type { ChatBody } from './openai.schema.ts'
 import * as schemas from './openai.schema.ts'
 import { responses } from './responses.ts'
@@ -69,13 +67,17 @@ function registerApis(app: App, needs: Dependencies): void {
   const { chatSchema, completionSchema, responsesSchema, responseSchema } = schemas
   const completion = { summary: 'Send a conversation and get the answer', body: chatSchema }
   registerAnswers(app, needs, 'createChatCompletion', {
-    ...{ path: '/chat/completions', schema: { ...completion, response: { 200: completionSchema } } },
-    ...{ read: (body: ChatBody) => body, wire: chatCompletions },
+    path: '/chat/completions',
+    schema: { ...completion, response: { 200: completionSchema } },
+    read: (body: ChatBody) => body,
+    wire: chatCompletions,
   })
   const response = { summary: 'Send a conversation and get a response', body: responsesSchema }
   registerAnswers(app, needs, 'createResponse', {
-    ...{ path: '/responses', schema: { ...response, response: { 200: responseSchema } } },
-    ...{ read: asChat, wire: responses },
+    path: '/responses',
+    schema: { ...response, response: { 200: responseSchema } },
+    read: asChat,
+    wire: responses,
   })
 }
 
@@ -97,9 +99,16 @@ function registerAnswers<Body extends TSchema>(
     url: base + path,
     bodyLimit: needs.maxBytes,
     config: {
-      ...{ area: 'openai', access: 'chatter', chat: true, findsAgent: true, limit: 'chat', operationId },
+      area: 'openai',
+      access: 'chatter',
+      chat: true,
+      findsAgent: true,
+      limit: 'chat',
+      operationId,
       // Editors send long conversations.
-      ...{ stores: false, audit: 'exempt', jsonValues: 100_000 },
+      stores: false,
+      audit: 'exempt',
+      jsonValues: 100_000,
     },
     schema: { ...schema, tags: [tag], description: 'The model is an agent. Nothing is stored.' },
     // The agent is in the body: one that is large is read for callers who could chat with any.

@@ -1,5 +1,4 @@
-import type { Static, TSchema } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { orNull } from '#platform/own-schemas.ts'
 
 /*

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
 import { testApp } from '#test/support/build-app.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { heic, jpeg, place, png } from '#test/support/images.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { openaiChunk, openaiText, openaiToolCall, wireForm } from '#test/support/model-server.ts'
@@ -108,7 +107,9 @@ describe('what is refused', () => {
   ])('%s', async (_what, body, code, param, message) => {
     const { body: answer, status } = await complete(body)
     expect(answer.error).toEqual({
-      ...{ type: 'invalid_request_error', code, param },
+      type: 'invalid_request_error',
+      code,
+      param,
       message: expect.stringMatching(message),
     })
     expect(status).toBe(code === 'model_not_found' ? 404 : 400)
@@ -279,7 +280,8 @@ describe('the conversation', () => {
     expect(String(streamed.body)).toMatch(/"choices":\[\],"usage":.*"cached_tokens":16/)
     expect((await respond({})).body).toMatchObject({
       usage: { input_tokens: 20, output_tokens: 4, input_tokens_details: { cached_tokens: 16 } },
-      ...{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
     })
   })
 })

@@ -1,8 +1,7 @@
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { invalid } from '#platform/errors.ts'
-import type { Trails } from './conversation.ts'
-import { readConversation } from './conversation.ts'
+import { readConversation, type Trails } from './conversation.ts'
 import type { ChatBody } from './openai.schema.ts'
 
 type Plan = Awaited<ReturnType<ChatFeature['planner']['plan']>>
@@ -30,11 +29,15 @@ export function readQuestion(body: ChatBody, trails: Trails) {
     sent,
     // A caller who requires a tool means one of the request's.
     options: {
-      ...{ autoRag: autoRag && question !== '', enableTools: enableTools && toolChoice === undefined },
+      autoRag: autoRag && question !== '',
+      enableTools: enableTools && toolChoice === undefined,
       response_format: body.response_format,
     },
     userMessage: {
-      ...{ conversationId: '', sequence: 0, content: question.slice(0, maxQuestion), toolResults: null },
+      conversationId: '',
+      sequence: 0,
+      content: question.slice(0, maxQuestion),
+      toolResults: null,
     },
   }
 }
@@ -45,7 +48,10 @@ function callersTools({ tools }: ChatBody): Tool[] {
     if (!/^[\w-]{1,64}$/.test(name))
       throw invalid(`tools.${at}.function.name`, 'must be 1 to 64 of a-z, A-Z, 0-9, _ and -')
     return {
-      ...{ name, description: description ?? '', isBuiltIn: true, isCallers: true },
+      name,
+      description: description ?? '',
+      isBuiltIn: true,
+      isCallers: true,
       parameters: { type: 'object', properties: {}, ...parameters },
       check: async () => undefined,
       execute: async () => undefined,

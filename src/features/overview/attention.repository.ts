@@ -1,6 +1,5 @@
 /** Reads everything that waits for a person, in a few queries by an index or of a small table. */
-import type { SelectQueryBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 import type { AttentionItem, AttentionKind } from './overview.schema.ts'
 

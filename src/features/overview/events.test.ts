@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp, testApp } from '#test/support/build-app.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { FollowOptions } from '#test/support/follow-changes.ts'
-import { followChanges } from '#test/support/follow-changes.ts'
+import { type FollowOptions, followChanges } from '#test/support/follow-changes.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
 

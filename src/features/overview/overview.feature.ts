@@ -3,8 +3,7 @@ import { eventsChange } from '#features/chat/chat.events.ts'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
-import type { MaySee } from './overview.routes.ts'
-import { registerAttentionRoutes, registerEventRoutes } from './overview.routes.ts'
+import { type MaySee, registerAttentionRoutes, registerEventRoutes } from './overview.routes.ts'
 
 /** The types of changes that have the id of their conversation. */
 const inConversations = ['conversations', 'messages', 'approvals']

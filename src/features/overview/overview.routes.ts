@@ -2,8 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Change, ChangeFeed } from '#platform/change-feed.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import { sendEvents } from '#platform/http/responses/sse.ts'
@@ -31,8 +30,11 @@ export function registerEventRoutes(app: App, dependencies: Dependencies): void 
     url: '/api/agents/:id/events',
     exposeHeadRoute: false,
     config: {
-      ...{ area: 'generic', access: 'viewer', limit: 'general' },
-      ...{ operationId: 'followChanges', chat: true },
+      area: 'generic',
+      access: 'viewer',
+      limit: 'general',
+      operationId: 'followChanges',
+      chat: true,
     },
     schema: {
       summary: 'Get the changes of an agent as a stream',

@@ -1,11 +1,9 @@
 /** Paths of their own that are sold: the texts and outputs that buyers get for their payments, and when. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
-import type { Answer, TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { type Answer, buildApp, type TestApp } from '#test/support/build-app.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { Facilitator } from '#test/support/facilitator.ts'
-import { startFacilitator } from '#test/support/facilitator.ts'
+import { type Facilitator, startFacilitator } from '#test/support/facilitator.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { passTime } from '#test/support/pass-time.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
@@ -115,7 +113,9 @@ describe('a text', () => {
     const buy = await shop.buyer('/a/report.html')
     const bought = await buy()
     expect(bought.headers).toMatchObject({
-      ...{ ...safe, 'content-type': type, 'cache-control': 'no-store' },
+      ...safe,
+      'content-type': type,
+      'cache-control': 'no-store',
       'content-length': String(Buffer.byteLength(body)),
     })
     expect(bought.body).toEqual(type.includes('json') ? JSON.parse(body) : body)

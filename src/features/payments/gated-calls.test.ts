@@ -1,10 +1,8 @@
 /** All calls that can be sold: their offers, the callers who need none, and the headers that pay. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
-import type { Facilitator } from '#test/support/facilitator.ts'
-import { payTo, startFacilitator } from '#test/support/facilitator.ts'
+import { buildApp, type TestApp, testApp } from '#test/support/build-app.ts'
+import { type Facilitator, payTo, startFacilitator } from '#test/support/facilitator.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { decoded, paymentFor } from '#test/support/x402-buyer.ts'
 

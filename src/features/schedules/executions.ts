@@ -1,20 +1,19 @@
 import type { Kysely } from 'kysely'
-import type { Lifecycle } from '#features/workflows/executions/lifecycle.service.ts'
-import { refusalReasons } from '#features/workflows/executions/lifecycle.service.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Lifecycle, refusalReasons } from '#features/workflows/executions/lifecycle.service.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ScheduleEvents } from './schedules.events.ts'
-import type { ExecutionRow, ScheduleRow } from './schedules.repository.ts'
 import {
   callbackData,
+  type ExecutionRow,
   findExecution,
   findFirst,
   findSchedule,
   insertExecution,
   insertMissed,
+  type ScheduleRow,
   updateExecution,
 } from './schedules.repository.ts'
 

@@ -1,19 +1,21 @@
-import type { ChatFeature } from '#features/chat/chat.feature.ts'
-import { isTurnWaiting, pauseBehindTurn } from '#features/chat/chat.feature.ts'
+import { type ChatFeature, isTurnWaiting, pauseBehindTurn } from '#features/chat/chat.feature.ts'
 import { failureOf } from '#features/workflows/executions/lifecycle.service.ts'
 import type { ExecutionEnd } from '#features/workflows/workflows.events.ts'
 import { currentActor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
 import { AppError, conflict } from '#platform/errors.ts'
-import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
-import { JobYields } from '#platform/jobs/jobs.ts'
+import { type JobContext, type JobHandler, JobYields, type Transact } from '#platform/jobs/jobs.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { Executions } from './executions.ts'
-import { callbackJob, callbackJobs, endJobName } from './executions.ts'
+import { callbackJob, callbackJobs, type Executions, endJobName } from './executions.ts'
 import type { ScheduleEvents } from './schedules.events.ts'
-import type { ExecutionRow, ScheduleRow } from './schedules.repository.ts'
-import { callbackData, findExecution, findSchedule } from './schedules.repository.ts'
+import {
+  callbackData,
+  type ExecutionRow,
+  findExecution,
+  findSchedule,
+  type ScheduleRow,
+} from './schedules.repository.ts'
 
 interface Dependencies extends Pick<ChatFeature, 'answerOnce' | 'abandon'> {
   transact: Transact<ScheduleEvents>

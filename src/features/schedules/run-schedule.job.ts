@@ -1,13 +1,16 @@
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
-import type { JobContext, JobHandler, NewJob, Transact } from '#platform/jobs/jobs.ts'
-import { JobYields } from '#platform/jobs/jobs.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
+import {
+  type JobContext,
+  type JobHandler,
+  JobYields,
+  type NewJob,
+  type Transact,
+} from '#platform/jobs/jobs.ts'
 import type { Due } from '#platform/time/due.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Change, Executions } from './executions.ts'
 import type { ScheduleEvents } from './schedules.events.ts'
-import type { ScheduleRow } from './schedules.repository.ts'
-import { findSchedule, listDone, saveSchedule } from './schedules.repository.ts'
+import { findSchedule, listDone, type ScheduleRow, saveSchedule } from './schedules.repository.ts'
 
 export const timerJobName = 'schedule.run'
 

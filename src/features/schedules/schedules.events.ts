@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
-import { eventOf } from '#platform/jobs/event-payloads.ts'
+import { eventOf, type PayloadsOf } from '#platform/jobs/event-payloads.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
 /** The events of this feature; the end of a callback is in the history of its schedule. */

@@ -6,13 +6,13 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Executions } from './executions.ts'
 import { timerJob } from './run-schedule.job.ts'
 import type { ScheduleEvents } from './schedules.events.ts'
-import type { ScheduleRow } from './schedules.repository.ts'
 import {
   callbackData,
   deleteSchedule,
   findSchedule,
   listExecutions,
   listSchedules,
+  type ScheduleRow,
   saveSchedule,
   toExecution,
   toSummary,

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { AgentCalls, ScheduleStage } from '#test/support/schedule-stage.ts'
-import { setScheduleStage } from '#test/support/schedule-stage.ts'
+import { type AgentCalls, type ScheduleStage, setScheduleStage } from '#test/support/schedule-stage.ts'
 
 const second = 1_000
 const minute = 60 * second

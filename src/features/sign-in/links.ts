@@ -3,8 +3,7 @@ import { chown, mkdir, readdir, readFile, rename, rm, stat, unlink, writeFile } 
 import { join, resolve } from 'node:path'
 import type { Kysely } from 'kysely'
 import { signOutPerson } from '#features/access/people.service.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 
 const validMs = 15 * 60_000

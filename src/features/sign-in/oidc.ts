@@ -57,7 +57,10 @@ export function createOidc(
       ]
       const groups = settings.groupsClaim && provider.serverMetadata().scopes_supported?.includes('groups')
       const url = client.buildAuthorizationUrl(provider, {
-        ...{ redirect_uri, state, nonce, code_challenge_method: 'S256' },
+        redirect_uri,
+        state,
+        nonce,
+        code_challenge_method: 'S256',
         scope: `openid email profile${groups ? ' groups' : ''}`,
         code_challenge: await client.calculatePKCECodeChallenge(verifier),
       })

@@ -23,35 +23,51 @@ export function registerPeopleRoutes(app: App, { sessions, invitations, baseUrl 
   const routes = routesBelow(app, '/api', 'Sign-in')
 
   routes.list('/auth/sessions', {
-    ...{ ...config, name: 'listSessions', summary: "List the caller's sessions" },
-    ...{ rows: 'sessions', of: sessionSchema },
+    ...config,
+    name: 'listSessions',
+    summary: "List the caller's sessions",
+    rows: 'sessions',
+    of: sessionSchema,
     async handle({ caller, query }) {
       const { rows, meta } = await sessions.list(emailOf(caller), query)
       return { rows: rows.map(row => ({ ...row, current: row.id === caller.session?.id })), meta }
     },
   })
   routes.remove('/auth/sessions', {
-    ...{ ...config, name: 'endSessions', summary: "End all of the caller's sessions" },
+    ...config,
+    name: 'endSessions',
+    summary: "End all of the caller's sessions",
     handle: ({ caller }) => sessions.end(emailOf(caller)),
   })
   routes.remove('/auth/sessions/:sessionId', {
-    ...{ ...config, name: 'endSession', summary: "End one of the caller's sessions" },
+    ...config,
+    name: 'endSession',
+    summary: "End one of the caller's sessions",
     handle: ({ caller, params }) => sessions.end(emailOf(caller), params.sessionId),
   })
   routes.create('/invitations', {
-    ...{ ...config, name: 'createInvitation', summary: "Create an invitation to the caller's agents" },
+    ...config,
+    name: 'createInvitation',
+    summary: "Create an invitation to the caller's agents",
     description: 'Its link works once, for seven days. Only owners of an agent invite people to it.',
-    ...{ body: newInvitationSchema, answer: createdInvitationSchema, audit: 'refusals' as const },
+    body: newInvitationSchema,
+    answer: createdInvitationSchema,
+    audit: 'refusals' as const,
     handle: request =>
       invitations.create(request, emailOf(request.caller), addressFor(request, baseUrl), request.body),
   })
   routes.list('/invitations', {
-    ...{ ...config, name: 'listInvitations', summary: "List the caller's open invitations" },
-    ...{ rows: 'invitations', of: invitationSchema },
+    ...config,
+    name: 'listInvitations',
+    summary: "List the caller's open invitations",
+    rows: 'invitations',
+    of: invitationSchema,
     handle: ({ caller, query }) => invitations.list(emailOf(caller), query),
   })
   routes.remove('/invitations/:invitationId', {
-    ...{ ...config, name: 'withdrawInvitation', summary: "Remove one of the caller's invitations" },
+    ...config,
+    name: 'withdrawInvitation',
+    summary: "Remove one of the caller's invitations",
     handle: ({ caller, params }) => invitations.withdraw(emailOf(caller), params.invitationId),
   })
 }

@@ -1,12 +1,10 @@
 /** How addresses are proved, and what a sign-in without a proof may do. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { Answer, TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
+import { type Answer, buildApp, type TestApp, testApp } from '#test/support/build-app.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { startIdentityProvider } from '#test/support/identity-provider.ts'
-import type { MailServer } from '#test/support/mail-server.ts'
-import { readMail, startMailServer } from '#test/support/mail-server.ts'
+import { type MailServer, readMail, startMailServer } from '#test/support/mail-server.ts'
 import { cookieOf, operatorToken, redeem, signInByOperator } from '#test/support/sign-in.ts'
 
 type Headers = Record<string, string>

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
@@ -41,8 +40,11 @@ export const signInSchema = {
 
 export const sessionSchema = Type.Object(
   {
-    ...{ id: Type.String(), user_agent: orNull(Type.String()) },
-    ...{ created_at: time, last_used_at: time, expires_at: time },
+    id: Type.String(),
+    user_agent: orNull(Type.String()),
+    created_at: time,
+    last_used_at: time,
+    expires_at: time,
     current: Type.Boolean({ description: 'Whether it is that of this request.' }),
   },
   { title: 'Session' },
@@ -58,8 +60,12 @@ export const newInvitationSchema = Type.Object({
 export type NewInvitation = Static<typeof newInvitationSchema>
 
 const invitation = {
-  ...{ id: Type.String(), email: Type.String(), agents: Type.Array(agent), invited_by: Type.String() },
-  ...{ created_at: time, expires_at: time },
+  id: Type.String(),
+  email: Type.String(),
+  agents: Type.Array(agent),
+  invited_by: Type.String(),
+  created_at: time,
+  expires_at: time,
 }
 export const invitationSchema = Type.Object(invitation, { title: 'Invitation' })
 export const createdInvitationSchema = Type.Object(

@@ -2,8 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
-import type { Answer, TestApp } from '#test/support/build-app.ts'
-import { testApp } from '#test/support/build-app.ts'
+import { type Answer, type TestApp, testApp } from '#test/support/build-app.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { readMail, startMailServer } from '#test/support/mail-server.ts'
 import { cookieOf, redeem, signInByOperator } from '#test/support/sign-in.ts'
@@ -43,7 +42,10 @@ it('GET auth/me names the caller, how it is known, and what is open to callers w
   const version = expect.stringMatching(/^\d+\.\d+/)
   expect((await behind.call('GET', '/api/auth/me', { headers: ada })).body).toEqual({
     user: { email: 'ada@example.com', name: 'Ada' },
-    ...{ via: 'gateway', public_access: 'read', identity_provider: null, version },
+    via: 'gateway',
+    public_access: 'read',
+    identity_provider: null,
+    version,
   })
   expect((await behind.call('GET', '/api/auth/me')).body).toMatchObject({ user: null, via: null })
   expect(await behind.service.firstLink('http://here')).toBeUndefined()
@@ -51,10 +53,12 @@ it('GET auth/me names the caller, how it is known, and what is open to callers w
   const me = (headers = {}) => alone.call('GET', '/api/auth/me', { headers })
   expect((await me()).body).toMatchObject({
     user: { email: 'dev@example.com', name: null },
-    ...{ via: 'dev_user', public_access: 'full' },
+    via: 'dev_user',
+    public_access: 'full',
   })
   expect((await me({ origin: 'https://else.example' })).body).toMatchObject({
-    ...{ user: null, public_access: 'chat' },
+    user: null,
+    public_access: 'chat',
   })
   expect(await alone.service.firstLink('http://here')).toBeUndefined()
 })
@@ -72,7 +76,8 @@ describe('the link of an empty service', () => {
     expect(app.logged.join('')).toContain('refused a sign-in: This link was used already')
     const headers = cookieOf(won as Answer)
     expect((await app.call('GET', '/api/auth/me', { headers })).body).toMatchObject({
-      ...{ user: { email: 'ada@example.com' }, via: 'session' },
+      user: { email: 'ada@example.com' },
+      via: 'session',
     })
     expect(await app.service.firstLink('http://here')).toBeUndefined()
     await makeAgent(app, { headers })
@@ -302,7 +307,8 @@ describe('invitations', () => {
     for (const email of ['bob@example.com', 'ada@example.com']) {
       const { token } = await invite(given, email, 'admin')
       expect(await redeem(app, token)).toMatchObject({
-        ...{ status: 403, body: { error: { message: expect.stringContaining(`is for ${email}`) } } },
+        status: 403,
+        body: { error: { message: expect.stringContaining(`is for ${email}`) } },
       })
     }
     const { token } = await invite(given, 'bob@example.com', 'admin')
@@ -366,7 +372,8 @@ describe('invitations', () => {
     const path = `/api/agents/${id}/admins`
     const add = (email: string) => app.call('POST', path, { headers, body: { email, role: 'viewer' } })
     expect(await add('new@example.com')).toMatchObject({
-      ...{ status: 201, body: { hint: expect.stringContaining('POST /api/invitations') } },
+      status: 201,
+      body: { hint: expect.stringContaining('POST /api/invitations') },
     })
     const other = await makeAgent(app, { headers })
     const again = { headers, body: { email: 'new@example.com', role: 'viewer' } }

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { Tool } from '#models/tools/tool.ts'
-import { fromSchema } from '#models/tools/tool.ts'
+import { fromSchema, type Tool } from '#models/tools/tool.ts'
 import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'

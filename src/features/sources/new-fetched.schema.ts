@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { maxLength as maxQueryLength } from '#sandbox/sql/limits.ts'
 import { chunkingWishes } from './sources.schema.ts'
 

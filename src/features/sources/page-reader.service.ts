@@ -1,8 +1,7 @@
 import type { FetchedPage, PageMarkdown } from '#documents/parsing/html/page.worker.ts'
 import { limits } from '#documents/parsing/limits.ts'
 import { AppError } from '#platform/errors.ts'
-import type { WorkerPool } from '#platform/workers/worker-pool.ts'
-import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import { WorkerCrashed, type WorkerPool, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 
 const worker = new URL('../../documents/parsing/html/page.worker.ts', import.meta.url)
 

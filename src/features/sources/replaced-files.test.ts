@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
-import type { Answer, TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { type Answer, buildApp, type TestApp } from '#test/support/build-app.ts'
 import { formOf, upload, uploadAndProcess } from '#test/support/upload.ts'
 import type { Source } from './sources.schema.ts'
 

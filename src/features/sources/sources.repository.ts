@@ -1,11 +1,9 @@
-import type { Kysely } from 'kysely'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { defaultChunking } from '#documents/chunking/chunking-options.ts'
 import { listLarge } from '#platform/http/lists/list-large.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
-import type { ValueOf } from '#platform/prepared-query.ts'
-import { prepareQuery } from '#platform/prepared-query.ts'
+import { prepareQuery, type ValueOf } from '#platform/prepared-query.ts'
 import { matches } from '#platform/schema-check.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import { sourceTables } from '#storage/tables/sources.ts'
@@ -13,12 +11,15 @@ import type { AgentTables } from '#storage/tables.ts'
 import { countPages, failuresOf } from './crawl/crawl.repository.ts'
 import type { LastCopy } from './fetching/last-copy.ts'
 import { inWork } from './source-status.ts'
-import type { CrawlConfig, Source, SourceListQuery, SourceStatus } from './sources.schema.ts'
 import {
   apiConfigSchema,
+  type CrawlConfig,
   crawlConfigSchema,
   databaseConfigSchema,
   fileConfigSchema,
+  type Source,
+  type SourceListQuery,
+  type SourceStatus,
 } from './sources.schema.ts'
 
 type Database = Kysely<AgentTables>

@@ -13,13 +13,13 @@ import type { FetchedSourcesService } from './fetched-sources.service.ts'
 import { readNewFetched } from './fetching/new-fetched.ts'
 import { newFetchedSchema } from './new-fetched.schema.ts'
 import { readFile, readSourceText } from './source-contents.ts'
-import type { Source } from './sources.schema.ts'
 import {
   createdCrawlSchema,
   createdSourceSchema,
   newCrawlSchema,
   replacementForm,
   reprocessedSourceSchema,
+  type Source,
   sourceListQuery,
   sourceSchema,
   textQuery,

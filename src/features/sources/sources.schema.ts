@@ -1,8 +1,6 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { chunkingBounds, chunkingMethods, defaultChunking } from '#documents/chunking/chunking-options.ts'
-import type { DocumentText } from '#features/knowledge/document-text.service.ts'
-import { maxTextLength } from '#features/knowledge/document-text.service.ts'
+import { type DocumentText, maxTextLength } from '#features/knowledge/document-text.service.ts'
 import { filterBy, listParameters } from '#platform/http/lists/list-query.ts'
 
 /*

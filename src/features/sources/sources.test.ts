@@ -3,8 +3,7 @@ import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
 import type { ListMeta } from '#platform/http/lists/list-query.ts'
 import { errorRow, limitRow, row } from '#test/spec/row.ts'
 import { makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp, testApp } from '#test/support/build-app.ts'
 import { makeDocx, makeEncryptedPdf, makePdf, makeZipBombDocx } from '#test/support/documents.ts'
 import { storedFiles } from '#test/support/stored-files.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
@@ -252,22 +251,27 @@ describe(`reading sources ${row('GET /api/agents/{id}/sources')} ${row('GET /api
     const pageHashes = { 'https://example.com/': 'x'.repeat(400_000) }
     const time = '2026-01-01T00:00:00.000Z'
     const config: CrawlConfig = {
-      ...{ url: 'https://example.com/', maxPages: 1, maxDepth: 0, includePatterns: [], excludePatterns: [] },
-      ...{ useSitemap: false, render: 'never', startedAt: time, pageHashes },
+      url: 'https://example.com/',
+      maxPages: 1,
+      maxDepth: 0,
+      includePatterns: [],
+      excludePatterns: [],
+      useSitemap: false,
+      render: 'never',
+      startedAt: time,
+      pageHashes,
     }
     await own.service.infrastructure.agentDatabases.use('default', async ({ db }) => {
       for (const id of ['a', 'b', 'c', 'd'])
         await insertSource(db, {
-          ...{
-            id,
-            type: 'crawl',
-            name: id,
-            status: 'ready',
-            progress: 1,
-            config,
-            created_at: time,
-            updated_at: time,
-          },
+          id,
+          type: 'crawl',
+          name: id,
+          status: 'ready',
+          progress: 1,
+          config,
+          created_at: time,
+          updated_at: time,
         })
     })
     const list = async (cursor: string) => {

@@ -5,8 +5,7 @@ import type { Transaction } from 'kysely'
 import { readChunking } from '#documents/chunking/chunking-form.ts'
 import { documentFormatOf, documentFormats } from '#documents/parsing/document-format.ts'
 import type { SourceEvents } from '#features/knowledge/knowledge.events.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { AppError, conflict, invalid, required } from '#platform/errors.ts'
 import type { Form, UploadTarget } from '#platform/http/requests/multipart.ts'
 import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
@@ -16,8 +15,14 @@ import type { AgentTables } from '#storage/tables.ts'
 import { discardJob, discardJobKey } from './jobs/discard-upload.job.ts'
 import { addSourceJob, fetchJobName, processJobName, sourceJob } from './jobs/source-jobs.ts'
 import { isInWork, workingStatus } from './source-status.ts'
-import type { SourceChanges } from './sources.repository.ts'
-import { countInWork, findNamedFile, findSource, insertSource, updateSource } from './sources.repository.ts'
+import {
+  countInWork,
+  findNamedFile,
+  findSource,
+  insertSource,
+  type SourceChanges,
+  updateSource,
+} from './sources.repository.ts'
 import type { Source } from './sources.schema.ts'
 import { storableName } from './storable-name.ts'
 

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { Tool } from '#models/tools/tool.ts'
-import { fromSchema } from '#models/tools/tool.ts'
+import { fromSchema, type Tool } from '#models/tools/tool.ts'
 import type { SqlService } from './sql.service.ts'
 
 /** Max rows for a model; more would fill its context without use. */

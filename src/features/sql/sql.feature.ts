@@ -3,8 +3,7 @@ import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { executeSql } from './execute-sql.ts'
 import { registerSqlRoutes } from './sql.routes.ts'
-import type { SqlService } from './sql.service.ts'
-import { createSqlService } from './sql.service.ts'
+import { createSqlService, type SqlService } from './sql.service.ts'
 
 export interface SqlFeature extends Feature {
   sql: SqlService

@@ -2,8 +2,7 @@ import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
 import { routesBelow } from '#platform/http/routes.ts'
 import { resultSchema, statementSchema, tablesSchema } from './sql.schema.ts'
-import type { SqlService } from './sql.service.ts'
-import { requestOf } from './sql.service.ts'
+import { requestOf, type SqlService } from './sql.service.ts'
 
 export function registerSqlRoutes(app: App, sql: SqlService): void {
   const routes = routesBelow(app, '/api/agents/:id/sql', 'SQL')

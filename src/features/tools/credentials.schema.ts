@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 
 /*
  * Credential: the secret that the tools of a cluster present to the service that they call, under the name that its OpenAPI

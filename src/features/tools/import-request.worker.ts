@@ -5,10 +5,8 @@ import { nearMissOf } from '#platform/http/requests/near-misses.ts'
 import { requireStorableJson } from '#platform/http/requests/storable-text.ts'
 import { problemOf } from '#platform/schema-check.ts'
 import { problemFrom } from '#platform/schema-problem.ts'
-import type { ImportBody } from './import.schema.ts'
-import { importBodySchema } from './import.schema.ts'
-import type { OpenApiAnswer } from './openapi/openapi.worker.ts'
-import { toolsOfDocument } from './openapi/openapi.worker.ts'
+import { type ImportBody, importBodySchema } from './import.schema.ts'
+import { type OpenApiAnswer, toolsOfDocument } from './openapi/openapi.worker.ts'
 
 /** The settings for the new tools, for any document. */
 export type ImportOptions = Omit<ImportBody, 'url' | 'spec'>

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { approvalRuleSchema } from '#models/tools/approval-rule.ts'
 import { credentialSchema } from './credentials.schema.ts'
 import { toolSchema } from './tools.schema.ts'

@@ -2,10 +2,8 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
-import type { Reply } from '#test/support/model-server.ts'
-import { startModelServer } from '#test/support/model-server.ts'
-import type { ToolsStage } from '#test/support/tools-stage.ts'
-import { setToolsStage } from '#test/support/tools-stage.ts'
+import { type Reply, startModelServer } from '#test/support/model-server.ts'
+import { setToolsStage, type ToolsStage } from '#test/support/tools-stage.ts'
 import type { ImportAnswer } from './import.schema.ts'
 
 let stage: ToolsStage

@@ -1,6 +1,5 @@
 import type { ApprovalRule } from '#models/tools/approval-rule.ts'
-import type { HttpConfiguration } from './calling/http-configuration.ts'
-import { isImported } from './calling/http-configuration.ts'
+import { type HttpConfiguration, isImported } from './calling/http-configuration.ts'
 import { originOf } from './configuration.ts'
 import type { ImportedDocument, ImportedOperation } from './openapi/imported-document.ts'
 import type { StoredTool } from './tools.repository.ts'

@@ -7,10 +7,8 @@ import { conflict } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { egressOf } from './calling/egress-of.ts'
 import type { ToolCalls } from './calling/tool-calls.ts'
-import type { McpConfiguration } from './configuration.ts'
-import { parametersOf } from './configuration.ts'
-import type { StoredTool } from './tools.repository.ts'
-import { findTool, listOfferable } from './tools.repository.ts'
+import { type McpConfiguration, parametersOf } from './configuration.ts'
+import { findTool, listOfferable, type StoredTool } from './tools.repository.ts'
 
 /** A tool that can be called, or the reason why it can't. */
 export type Offer = { tool: Tool; reason?: never } | { tool?: never; reason: string }

@@ -1,6 +1,5 @@
 import { putSecrets, takeSecrets } from '#platform/outbound/header-secrets.ts'
-import type { HttpConfiguration } from './calling/http-configuration.ts'
-import { isImported } from './calling/http-configuration.ts'
+import { type HttpConfiguration, isImported } from './calling/http-configuration.ts'
 import { parseHeaders } from './calling/manual-template.ts'
 import { namesIn } from './calling/placeholders.ts'
 import { originOf } from './configuration.ts'

@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { AppError } from '#platform/errors.ts'
-import { conflict, notFound } from '#platform/errors.ts'
+import { type AppError, conflict, notFound } from '#platform/errors.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import { protectConfiguration } from './protect-configuration.ts'
-import type { StoredTool } from './tools.repository.ts'
-import { findTool, isNameTaken, putTools } from './tools.repository.ts'
+import { findTool, isNameTaken, putTools, type StoredTool } from './tools.repository.ts'
 import type { AgentTool } from './tools.schema.ts'
 
 /** The tool was changed between being read and written. */

@@ -1,6 +1,5 @@
 import type { BuiltInsOf } from '#features/collect-tools.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { conflict, invalid, notFound } from '#platform/errors.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
 import type { Ids } from '#platform/ids.ts'
@@ -8,14 +7,19 @@ import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { Sandbox } from '#sandbox/javascript/sandbox.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
-import type { JavascriptConfiguration, McpConfiguration } from './configuration.ts'
-import { requireConfiguration } from './configuration.ts'
+import { type JavascriptConfiguration, type McpConfiguration, requireConfiguration } from './configuration.ts'
 import { deleteCredentials, listCredentials } from './credentials.repository.ts'
 import type { FindMcpTool, OfferedTools } from './offered-tools.ts'
 import { testTool } from './test-tool.ts'
 import { createToolStore, ToolChanged, toPublic } from './tool-store.ts'
-import type { StoredTool } from './tools.repository.ts'
-import { deleteTool, deleteTools, findTool, listCluster, listTools } from './tools.repository.ts'
+import {
+  deleteTool,
+  deleteTools,
+  findTool,
+  listCluster,
+  listTools,
+  type StoredTool,
+} from './tools.repository.ts'
 import type { AgentTool, ListedTool, NewTool, ToolChanges, ToolListQuery } from './tools.schema.ts'
 
 /** Attempts of an update that conflicts with others. */

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ListMeta } from '#platform/http/lists/list-query.ts'
 import { errorRow, row } from '#test/spec/row.ts'
-import type { Answer, TestApp } from '#test/support/build-app.ts'
-import { testApp } from '#test/support/build-app.ts'
-import type { RecordedRequest } from '#test/support/model-server.ts'
-import { startModelServer } from '#test/support/model-server.ts'
-import type { ToolsStage } from '#test/support/tools-stage.ts'
-import { setToolsStage } from '#test/support/tools-stage.ts'
+import { type Answer, type TestApp, testApp } from '#test/support/build-app.ts'
+import { type RecordedRequest, startModelServer } from '#test/support/model-server.ts'
+import { setToolsStage, type ToolsStage } from '#test/support/tools-stage.ts'
 import type { AgentTool } from './tools.schema.ts'
 
 interface One {
@@ -132,7 +129,9 @@ describe('a tool', () => {
       'requestBody.fields',
       'requestBody',
       {
-        ...{ argument: 'body', mediaType: 'multipart/form-data', required: true },
+        argument: 'body',
+        mediaType: 'multipart/form-data',
+        required: true,
         fields: Array.from({ length: 1001 }, (_, number) => ({ name: `f${number}` })),
       },
     ],
@@ -140,8 +139,12 @@ describe('a tool', () => {
       'placement',
       'placement',
       Array.from({ length: 1001 }, (_, number) => ({
-        ...{ argument: `p${number}`, name: `p${number}`, in: 'query', style: 'form' },
-        ...{ explode: true, required: false },
+        argument: `p${number}`,
+        name: `p${number}`,
+        in: 'query',
+        style: 'form',
+        explode: true,
+        required: false,
       })),
     ],
     ['security', 'security', Array.from({ length: 101 }, () => [])],

@@ -129,13 +129,11 @@ async function countAgain(
         .doUpdateSet(({ ref }) => ({
           spent_tokens: larger('spent_tokens'),
           spent_cost: larger('spent_cost'),
-          ...{
-            slot: ref('excluded.slot'),
-            reserved_tokens: 0,
-            reserved_cost: 0,
-            former_tokens: 0,
-            former_cost: 0,
-          },
+          slot: ref('excluded.slot'),
+          reserved_tokens: 0,
+          reserved_cost: 0,
+          former_tokens: 0,
+          former_cost: 0,
         }))
         .where('budgets.slot', '<', slot - 1),
     )

@@ -2,8 +2,17 @@ import type { Access } from '#models/providers/provider-access.ts'
 import type { Actor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
-import type { Amount, Budget, Held } from './budgets.repository.ts'
-import { findLimits, findOwner, reserve, scopeOf, settle, spentOf } from './budgets.repository.ts'
+import {
+  type Amount,
+  type Budget,
+  findLimits,
+  findOwner,
+  type Held,
+  reserve,
+  scopeOf,
+  settle,
+  spentOf,
+} from './budgets.repository.ts'
 import type { UsageDatabase } from './usage.repository.ts'
 
 export interface Limits {

@@ -1,7 +1,6 @@
 import { countImages, imageTokens, withoutImages } from '#models/language-model/images.ts'
 import type { AnswerPart, CallOptions, FinishPart } from '#models/language-model/language-model.ts'
-import type { ModelPrice } from './money.ts'
-import { costOf } from './money.ts'
+import { costOf, type ModelPrice } from './money.ts'
 
 export type ReportedUsage = FinishPart['usage']
 

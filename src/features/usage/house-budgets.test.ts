@@ -1,14 +1,18 @@
 /** What people, and all turns together, may spend in a month on the platform's own model credentials. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
-import type { Answer, TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { type Answer, buildApp, type TestApp } from '#test/support/build-app.ts'
 import { heldStream } from '#test/support/chat-model.ts'
-import type { Gateway } from '#test/support/gateway.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { type Gateway, startGateway } from '#test/support/gateway.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
-import type { ModelServer, Reply } from '#test/support/model-server.ts'
-import { openaiChunk, openaiToolCall, startModelServer, wireForm } from '#test/support/model-server.ts'
+import {
+  type ModelServer,
+  openaiChunk,
+  openaiToolCall,
+  type Reply,
+  startModelServer,
+  wireForm,
+} from '#test/support/model-server.ts'
 import { passTime } from '#test/support/pass-time.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
@@ -137,8 +141,11 @@ describe('the budget of a person', () => {
     const workflow = await calls.create(nodes, ['start > ask'])
     expect(await calls.run(workflow)).toMatchObject({ status: 'complete' })
     const schedule = {
-      ...{ name: 'S', type: 'cron', cron_expression: '0 * * * *' },
-      ...{ callback_type: 'chat', callback_data: { content: 'Hi' } },
+      name: 'S',
+      type: 'cron',
+      cron_expression: '0 * * * *',
+      callback_type: 'chat',
+      callback_data: { content: 'Hi' },
     }
     const made = await app.call<{ id: string }>('POST', `/api/agents/${id}/schedules`, {
       body: schedule,
@@ -183,7 +190,9 @@ describe('the budget of all turns', () => {
     const mcp = await app.call('POST', `/api/agents/${ofEve}/mcp/endpoint`, {
       headers: { ...eve, accept: 'application/json, text/event-stream' },
       body: {
-        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
         params: { name: 'chat', arguments: { message: 'Hi' } },
       },
     })
@@ -231,7 +240,10 @@ describe('clients of OpenAI', () => {
   const withoutTools = { agentstead: { enableTools: false, autoRag: false } }
   const questions = () => model.requests.filter(({ method }) => method === 'POST').length
   const quota = (message: unknown) => ({
-    ...{ message, type: 'insufficient_quota', param: null, code: 'insufficient_quota' },
+    message,
+    type: 'insufficient_quota',
+    param: null,
+    code: 'insufficient_quota',
   })
 
   it('are told not to repeat what a spent budget refuses', async () => {

@@ -2,8 +2,7 @@ import type { AccessFeature } from '#features/access/access.feature.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { registerUsageRoutes } from './usage.routes.ts'
-import type { UsageService } from './usage.service.ts'
-import { createUsageService } from './usage.service.ts'
+import { createUsageService, type UsageService } from './usage.service.ts'
 
 export interface UsageFeature extends Feature {
   usage: UsageService

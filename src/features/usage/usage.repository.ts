@@ -1,7 +1,5 @@
-import type { Insertable, Kysely } from 'kysely'
-import { sql } from 'kysely'
-import type { ValueOf } from '#platform/prepared-query.ts'
-import { prepareQuery } from '#platform/prepared-query.ts'
+import { type Insertable, type Kysely, sql } from 'kysely'
+import { prepareQuery, type ValueOf } from '#platform/prepared-query.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { UsageQuery } from './usage.schema.ts'
 

@@ -1,20 +1,14 @@
 import type { AnswerPart, CallOptions, Parts } from '#models/language-model/language-model.ts'
 import type { Provider } from '#models/providers/provider.ts'
-import type { Actor } from '#platform/actor.ts'
-import { anonymous, currentActor } from '#platform/actor.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Actor, anonymous, currentActor } from '#platform/actor.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { AppError, invalid } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
-import type { Limits, Spending } from './budgets.service.ts'
-import { createBudgets } from './budgets.service.ts'
-import type { ReportedUsage } from './count-call.ts'
-import { createCallCount, estimateOf } from './count-call.ts'
-import type { ModelPrice } from './money.ts'
-import { dollarsOf } from './money.ts'
-import type { UsageCounts, UsageDatabase } from './usage.repository.ts'
-import { addUsage, sumUsage, usageCounts } from './usage.repository.ts'
+import { createBudgets, type Limits, type Spending } from './budgets.service.ts'
+import { createCallCount, estimateOf, type ReportedUsage } from './count-call.ts'
+import { dollarsOf, type ModelPrice } from './money.ts'
+import { addUsage, sumUsage, type UsageCounts, type UsageDatabase, usageCounts } from './usage.repository.ts'
 import type { Usage, UsageQuery } from './usage.schema.ts'
 
 /** The fields that a turn's calls are counted by. */
@@ -54,9 +48,18 @@ function createAdd({ platform, metrics, clock, log }: Dependencies) {
     for (const [direction, count] of Object.entries(directions))
       metrics.countTokens(provider, direction as keyof typeof directions, count)
     const row = {
-      ...{ agent_id: agentId, day: timestamp(clock).slice(0, 10), ...by, model, turns, calls: 1 },
-      ...{ input_tokens: input, cached_tokens: cached, output_tokens: output, estimated_tokens: estimated },
-      ...{ cost: cost ?? 0, unpriced_calls: cost === undefined ? 1 : 0 },
+      agent_id: agentId,
+      day: timestamp(clock).slice(0, 10),
+      ...by,
+      model,
+      turns,
+      calls: 1,
+      input_tokens: input,
+      cached_tokens: cached,
+      output_tokens: output,
+      estimated_tokens: estimated,
+      cost: cost ?? 0,
+      unpriced_calls: cost === undefined ? 1 : 0,
       platform_tokens: paidBy === 'platform' ? input + output + estimated : 0,
       platform_cost: paidBy === 'platform' ? (cost ?? 0) : 0,
     }
@@ -133,7 +136,9 @@ export function createUsageService(needs: Dependencies) {
       const rows = await sumUsage(platform, { agentId, from, to, group })
       const sums = usageCounts.map(name => [name, rows.reduce((sum, row) => sum + row[name], 0)] as const)
       return {
-        ...{ from, to, total: shown(Object.fromEntries(sums) as UsageCounts) },
+        from,
+        to,
+        total: shown(Object.fromEntries(sums) as UsageCounts),
         usage: rows.map(({ value, ...row }) => ({ [group]: value, ...shown(row) })),
       }
     },

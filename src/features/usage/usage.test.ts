@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { giveRole } from '#test/support/agents.ts'
 import { heldStream, refusal } from '#test/support/chat-model.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { openaiChunk, openaiToolCall, wireForm } from '#test/support/model-server.ts'
 import { openStream } from '#test/support/open-stream.ts'
@@ -29,7 +28,9 @@ afterAll(() => stage[Symbol.asyncDispose]())
 /** An answer whose service reports tokens: input, of it cached, output; and what it charges. */
 function reported([input, cached, output]: number[], cost?: number) {
   const usage = {
-    ...{ prompt_tokens: input, completion_tokens: output, prompt_tokens_details: { cached_tokens: cached } },
+    prompt_tokens: input,
+    completion_tokens: output,
+    prompt_tokens_details: { cached_tokens: cached },
     ...(cost !== undefined && { cost }),
   }
   return wireForm('openai', [openaiChunk({ content: 'Yes.' }), { ...openaiChunk({}, 'stop'), usage }])

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EndedAttempt } from './attempts.ts'
-import { judge } from './attempts.ts'
+import { type EndedAttempt, judge } from './attempts.ts'
 
 const second = 1000
 const hour = 3600 * second

@@ -1,14 +1,18 @@
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
-import type { JobContext, JobHandler } from '#platform/jobs/jobs.ts'
-import { JobYields } from '#platform/jobs/jobs.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
+import { type JobContext, type JobHandler, JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { isSuccess } from './attempts.ts'
 import { webhookIn } from './queue-deliveries.job.ts'
 import { afterSuccess, recordAttempt } from './record-attempt.ts'
 import type { createSending } from './send-delivery.ts'
-import type { DeliveryRow, WebhookRow } from './webhooks.repository.ts'
-import { failPending, findWebhook, pendingDeliveries, recordSuccesses } from './webhooks.repository.ts'
+import {
+  type DeliveryRow,
+  failPending,
+  findWebhook,
+  pendingDeliveries,
+  recordSuccesses,
+  type WebhookRow,
+} from './webhooks.repository.ts'
 
 /** Concurrent attempts at one webhook, so that one slow response does not delay the next event. */
 const concurrency = 2

@@ -2,10 +2,13 @@ import { Webhook as Library } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { passTime } from '#test/support/pass-time.ts'
-import type { Received, ReceiverAnswer, WebhookReceiver } from '#test/support/webhook-receiver.ts'
-import { startWebhookReceiver } from '#test/support/webhook-receiver.ts'
-import type { WebhookStage } from '#test/support/webhook-stage.ts'
-import { setWebhookStage } from '#test/support/webhook-stage.ts'
+import {
+  type Received,
+  type ReceiverAnswer,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '#test/support/webhook-receiver.ts'
+import { setWebhookStage, type WebhookStage } from '#test/support/webhook-stage.ts'
 
 const second = 1_000
 const minute = 60 * second

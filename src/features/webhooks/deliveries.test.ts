@@ -2,10 +2,13 @@ import { Webhook as Library } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { useNameServer } from '#test/support/name-server.ts'
-import type { Received, WebhookReceiver } from '#test/support/webhook-receiver.ts'
-import { startWebhookReceiver, verified } from '#test/support/webhook-receiver.ts'
-import type { WebhookStage } from '#test/support/webhook-stage.ts'
-import { setWebhookStage } from '#test/support/webhook-stage.ts'
+import {
+  type Received,
+  startWebhookReceiver,
+  verified,
+  type WebhookReceiver,
+} from '#test/support/webhook-receiver.ts'
+import { setWebhookStage, type WebhookStage } from '#test/support/webhook-stage.ts'
 
 let stage: WebhookStage
 

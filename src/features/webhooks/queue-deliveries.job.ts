@@ -1,11 +1,14 @@
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import type { AgentEvent, SharedEventHandler } from '#platform/jobs/events.ts'
 import type { EnsureJobs, JobHandler, KeyedJob, NewJob } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { messageBody, messageId } from './message.ts'
-import type { DeliveryRow } from './webhooks.repository.ts'
-import { existingWebhooks, insertDeliveries, removeOldDeliveries } from './webhooks.repository.ts'
+import {
+  type DeliveryRow,
+  existingWebhooks,
+  insertDeliveries,
+  removeOldDeliveries,
+} from './webhooks.repository.ts'
 
 /** Attempted only once, because a person waits for the result. */
 export const testEvent = 'webhook.test'

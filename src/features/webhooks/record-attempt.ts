@@ -3,8 +3,14 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { judge } from './attempts.ts'
 import { testEvent } from './queue-deliveries.job.ts'
 import type { Outcome } from './send-delivery.ts'
-import type { DeliveryRow, WebhookRow } from './webhooks.repository.ts'
-import { findWebhook, saveWebhook, setFailingSince, updateDelivery } from './webhooks.repository.ts'
+import {
+  type DeliveryRow,
+  findWebhook,
+  saveWebhook,
+  setFailingSince,
+  updateDelivery,
+  type WebhookRow,
+} from './webhooks.repository.ts'
 
 /** Stores the outcome of an attempt. Returns the webhook if the outcome has changed it. */
 export async function recordAttempt(

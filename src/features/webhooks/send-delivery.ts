@@ -1,5 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import { decodeText, readBeginning } from '#platform/outbound/response-body.ts'
 import { retryAfter } from '#platform/outbound/retry-after.ts'

@@ -1,7 +1,6 @@
 import type { Kysely, NotNull, Selectable } from 'kysely'
 import { listOf } from '#platform/http/lists/list-of.ts'
-import type { ListParameters, Page } from '#platform/http/lists/list-query.ts'
-import { listRows } from '#platform/http/lists/list-query.ts'
+import { type ListParameters, listRows, type Page } from '#platform/http/lists/list-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import { webhookTables } from '#storage/tables/webhooks.ts'
 import type { AgentTables } from '#storage/tables.ts'

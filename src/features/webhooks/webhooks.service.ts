@@ -10,7 +10,6 @@ import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import { notSent } from './deliver-webhook.job.ts'
 import { newSecret } from './message.ts'
 import { deliveryJob, wakeJob } from './queue-deliveries.job.ts'
-import type { WebhookRow } from './webhooks.repository.ts'
 import {
   countWebhooks,
   deleteWebhook,
@@ -19,6 +18,7 @@ import {
   listWebhooks,
   saveWebhook,
   toWebhook,
+  type WebhookRow,
 } from './webhooks.repository.ts'
 import type { NewWebhook, Webhook, WebhookChanges } from './webhooks.schema.ts'
 

@@ -2,8 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { buildApp } from '#test/support/build-app.ts'
 import { startGateway } from '#test/support/gateway.ts'
-import type { NodeAgent, NodeStage } from '#test/support/node-stage.ts'
-import { setNodeStage } from '#test/support/node-stage.ts'
+import { type NodeAgent, type NodeStage, setNodeStage } from '#test/support/node-stage.ts'
 import type { Execution } from './workflows.schema.ts'
 
 let stage: NodeStage

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import type { TestApp } from '#test/support/build-app.ts'
-import { testApp } from '#test/support/build-app.ts'
+import { type TestApp, testApp } from '#test/support/build-app.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
 import type { Execution } from './workflows.schema.ts'
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp, testApp } from '#test/support/build-app.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { startNodeServer } from '#test/support/node-server.ts'

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
@@ -44,8 +43,10 @@ describe('events', () => {
     const [execution] = await agent.list(started)
     expect(execution?.cause).toEqual({ kind: 'event', ref: 'message.received' })
     expect((await agent.get(execution?.id ?? '')).body.input).toEqual({
-      ...{ agent_id: agent.path.split('/')[3], message_id: expect.any(String) },
-      ...{ conversation_id: expect.any(String), created_at: expect.stringMatching(/Z$/) },
+      agent_id: agent.path.split('/')[3],
+      message_id: expect.any(String),
+      conversation_id: expect.any(String),
+      created_at: expect.stringMatching(/Z$/),
     })
     await idle()
     expect([...(await agent.list(filtered)), ...(await agent.list(draft))]).toEqual([])

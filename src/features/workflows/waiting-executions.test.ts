@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { AgentEvent } from '#platform/jobs/events.ts'
-import { anyEvent, eventJob, eventJobName } from '#platform/jobs/events.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { type AgentEvent, anyEvent, eventJob, eventJobName } from '#platform/jobs/events.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
 import { executionJob } from './executions/lifecycle.service.ts'
@@ -98,8 +96,11 @@ it('report that they wait, and what for, once, also if they begin the same wait 
   const execution = await begin(id, 'ask', { name: 'Ada' })
   const { waiting_until } = (await calls.get(execution)).body
   const facts = {
-    ...{ agent_id: 'default', workflow_id: id, execution_id: execution },
-    ...{ depth: 0, cause: { kind: 'manual' } },
+    agent_id: 'default',
+    workflow_id: id,
+    execution_id: execution,
+    depth: 0,
+    cause: { kind: 'manual' },
   }
   const waiting = { ...facts, reason: 'approval', until: waiting_until }
   const asked = { ...facts, node_id: 'ask', path: '', approval: 'Send to Ada?', expires_at: waiting_until }

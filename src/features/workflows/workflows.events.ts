@@ -1,8 +1,6 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { approvalRequested } from '#features/chat/chat.events.ts'
-import type { PayloadsOf } from '#platform/jobs/event-payloads.ts'
-import { eventOf } from '#platform/jobs/event-payloads.ts'
+import { eventOf, type PayloadsOf } from '#platform/jobs/event-payloads.ts'
 
 export interface Cause {
   kind: 'manual' | 'event' | 'schedule' | 'calendar' | 'webhook' | 'tool' | 'sale'

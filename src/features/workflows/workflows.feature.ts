@@ -4,14 +4,16 @@ import type { ChannelsService } from '#features/channels/channels.service.ts'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
-import type { WorkflowsService } from './definitions/workflows.service.ts'
-import { createWorkflowsService } from './definitions/workflows.service.ts'
+import { createWorkflowsService, type WorkflowsService } from './definitions/workflows.service.ts'
 import { createExecutionEnds } from './executions/execution-ends.ts'
 import { registerExecutionRoutes } from './executions/executions.routes.ts'
-import type { ExecutionsService } from './executions/executions.service.ts'
-import { createExecutionsService } from './executions/executions.service.ts'
-import type { AbandonTurns, Lifecycle } from './executions/lifecycle.service.ts'
-import { createLifecycle, executionJob } from './executions/lifecycle.service.ts'
+import { createExecutionsService, type ExecutionsService } from './executions/executions.service.ts'
+import {
+  type AbandonTurns,
+  createLifecycle,
+  executionJob,
+  type Lifecycle,
+} from './executions/lifecycle.service.ts'
 import { createPruning, pruneJob } from './executions/prune-executions.job.ts'
 import { createChatDecided } from './executions/resume-node.ts'
 import { createRunExecution } from './executions/run-execution.job.ts'
@@ -19,8 +21,7 @@ import { createStartOnEvent } from './executions/start-on-event.ts'
 import { createWorkflowTools } from './executions/workflow-tools.ts'
 import { registerHookRoutes } from './hooks/hooks.routes.ts'
 import { createHooksService } from './hooks/hooks.service.ts'
-import type { SoldRuns } from './hooks/sold-runs.service.ts'
-import { createSoldRuns } from './hooks/sold-runs.service.ts'
+import { createSoldRuns, type SoldRuns } from './hooks/sold-runs.service.ts'
 import { createBrowserSessions } from './nodes/browser.ts'
 import { authorOf, chatDecidedJob } from './nodes/chat.ts'
 import { createNodeTypes } from './nodes/node-types.ts'
@@ -79,7 +80,14 @@ export function createWorkflows(
     eventHandlers: { [subscriberKind]: createStartOnEvent(executions) },
     jobs: {
       [executionJob]: createRunExecution({
-        ...{ transact, lifecycle, abandonTurns, types, sessions, agentSecrets, clock, isExclusive },
+        transact,
+        lifecycle,
+        abandonTurns,
+        types,
+        sessions,
+        agentSecrets,
+        clock,
+        isExclusive,
       }),
       [pruneJob]: pruning.job,
       [chatDecidedJob]: createChatDecided({ ...infrastructure, ...peers }),

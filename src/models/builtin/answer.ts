@@ -1,8 +1,7 @@
 /** The sentences of the built-in retriever: it quotes and names its sources, and never says more than they do. */
 import type { Passage } from '../language-model/passages.ts'
 import { isPiece } from '../text-analysis/text-analysis.ts'
-import type { FittingPassage } from './best-passages.ts'
-import { bestPassages, contentWordsOf } from './best-passages.ts'
+import { bestPassages, contentWordsOf, type FittingPassage } from './best-passages.ts'
 import type { DocumentList, Table, WebPage } from './tool-results.ts'
 
 const about = 'I am the built-in retriever, not a language model: I find passages and quote them, no more.'

@@ -1,7 +1,6 @@
 /** Reads the results of the built-in tools from the prompt, which might have shortened them. */
 
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { parseJson } from '#platform/exact-json.ts'
 import { matches } from '#platform/schema-check.ts'
 import type { ToolOutput } from '../language-model/language-model.ts'

@@ -1,6 +1,5 @@
 import type { StreamPart, ToolCall } from '../language-model/language-model.ts'
-import type { Fields } from './chunk.ts'
-import { fieldsOf, isFields, textOf } from './chunk.ts'
+import { type Fields, fieldsOf, isFields, textOf } from './chunk.ts'
 import { metadataKey } from './request-body.ts'
 import { createThinkBlock } from './think-block.ts'
 import { createToolCalls } from './tool-calls.ts'

@@ -1,10 +1,8 @@
 import type { FinishPart, StreamPart } from '../language-model/language-model.ts'
 import { filteredEnd } from '../transport/error-words.ts'
-import type { ContentOptions } from './answer-content.ts'
-import { createAnswerContent } from './answer-content.ts'
+import { type ContentOptions, createAnswerContent } from './answer-content.ts'
 import { EmptyAnswer, UnreadableAnswer } from './call-failure.ts'
-import type { Fields } from './chunk.ts'
-import { countOf, fieldsOf, isError, isFields, textOf } from './chunk.ts'
+import { countOf, type Fields, fieldsOf, isError, isFields, textOf } from './chunk.ts'
 import type { StreamEvent } from './event-data.ts'
 import { isCutOff, meaningOf } from './event-meaning.ts'
 

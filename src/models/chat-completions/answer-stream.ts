@@ -1,7 +1,6 @@
 import type { Parts, StreamPart } from '../language-model/language-model.ts'
 import type { Reply } from '../transport/send.ts'
-import type { ReaderOptions } from './answer-reader.ts'
-import { createAnswerReader } from './answer-reader.ts'
+import { createAnswerReader, type ReaderOptions } from './answer-reader.ts'
 import { brokenConnection, UnreadableAnswer } from './call-failure.ts'
 import { createEventData } from './event-data.ts'
 

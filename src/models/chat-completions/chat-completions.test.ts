@@ -2,14 +2,18 @@
 import { describe, expect, test } from 'vitest'
 import { collect, immediately, question } from '#test/support/collect-answer.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { Reply } from '#test/support/model-server.ts'
-import { openaiChunk, openaiText, startModelServer, wireForm } from '#test/support/model-server.ts'
+import {
+  openaiChunk,
+  openaiText,
+  type Reply,
+  startModelServer,
+  wireForm,
+} from '#test/support/model-server.ts'
 import { createAnswerMessage } from '../language-model/answer-message.ts'
 import type { AnswerPart, CallOptions, PromptMessage, StreamPart } from '../language-model/language-model.ts'
 import { remoteLanguageModel } from '../providers/providers.ts'
 import { streamWithRetry } from '../transport/call-with-retry.ts'
-import type { Send } from '../transport/send.ts'
-import { sendBy } from '../transport/send.ts'
+import { type Send, sendBy } from '../transport/send.ts'
 import { sendDirectly } from '../transport/send-directly.ts'
 import { chatCompletionsModel } from './chat-completions.ts'
 

@@ -11,7 +11,9 @@ export function chatCompletionsModel(modelId: string, endpoint: Endpoint): Pick<
 
   async function open(options: CallOptions): Promise<Parts<StreamPart>> {
     const answer = await post(endpoint, '/chat/completions', {
-      ...{ content: requestBody(modelId, options), accept: 'text/event-stream', signal: options.abortSignal },
+      content: requestBody(modelId, options),
+      accept: 'text/event-stream',
+      signal: options.abortSignal,
     })
     return answerStream(answer, {
       tools: options.tools?.map(({ name }) => name) ?? [],

@@ -1,10 +1,8 @@
 import type { EmbeddingModelV4 } from '@ai-sdk/provider'
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
 import type { Endpoint } from '../providers/provider.ts'
-import type { Body } from '../transport/body.ts'
-import { beginningOf } from '../transport/body.ts'
+import { type Body, beginningOf } from '../transport/body.ts'
 import { brokenConnection, UnreadableAnswer } from './call-failure.ts'
 import { post } from './post.ts'
 

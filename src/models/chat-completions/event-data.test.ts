@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { UnreadableAnswer } from './call-failure.ts'
-import type { StreamEvent } from './event-data.ts'
-import { createEventData } from './event-data.ts'
+import { createEventData, type StreamEvent } from './event-data.ts'
 
 function eventsIn(...pieces: (string | Uint8Array)[]): StreamEvent[] {
   const reader = createEventData()

@@ -1,8 +1,7 @@
 import { parseJson } from '#platform/exact-json.ts'
 import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
 import { UnreadableAnswer } from './call-failure.ts'
-import type { Fields } from './chunk.ts'
-import { fieldsOf, firstOf, isError, isFields, textOf } from './chunk.ts'
+import { type Fields, fieldsOf, firstOf, isError, isFields, textOf } from './chunk.ts'
 import type { StreamEvent } from './event-data.ts'
 
 export type EventMeaning =

@@ -1,7 +1,6 @@
 import type { Endpoint } from '../providers/provider.ts'
 import { addressBelow } from '../transport/base-address.ts'
-import type { Reply } from '../transport/send.ts'
-import { sendBy } from '../transport/send.ts'
+import { type Reply, sendBy } from '../transport/send.ts'
 import { notReached, refusal } from './call-failure.ts'
 
 interface Question {

@@ -1,5 +1,4 @@
-import type { ImagePart } from '../language-model/images.ts'
-import { isImage } from '../language-model/images.ts'
+import { type ImagePart, isImage } from '../language-model/images.ts'
 import type {
   AssistantMessage,
   CallOptions,

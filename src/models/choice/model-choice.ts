@@ -1,6 +1,5 @@
 import { invalid } from '#platform/errors.ts'
-import type { Provider } from '../providers/provider.ts'
-import { isProvider, providers } from '../providers/provider.ts'
+import { isProvider, type Provider, providers } from '../providers/provider.ts'
 import { usableProviders } from '../providers/provider-access.ts'
 import { builtinModel, contextWindowOf, defaultModelOf } from './model-catalogue.ts'
 import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createLog } from '#platform/logging/log.ts'
-import type { Reply } from '#test/support/model-server.ts'
-import { startModelServer } from '#test/support/model-server.ts'
+import { type Reply, startModelServer } from '#test/support/model-server.ts'
 import type { RemoteProvider } from '../providers/provider.ts'
 import { catalogueOf } from './model-catalogue.ts'
 import { createModelLists } from './model-list.ts'

@@ -1,12 +1,21 @@
 import { AppError, invalid } from '#platform/errors.ts'
-import type { AgentChoice, EmbeddingProvider, ModelConfiguration } from '../choice/model-configuration.ts'
-import { embeddingProviders } from '../choice/model-configuration.ts'
+import {
+  type AgentChoice,
+  type EmbeddingProvider,
+  embeddingProviders,
+  type ModelConfiguration,
+} from '../choice/model-configuration.ts'
 import { chooseOne, modelIdForm, unknownModel } from '../choice/model-refusals.ts'
 import type { Endpoint } from '../providers/provider.ts'
 import type { Timing } from '../transport/call-with-retry.ts'
 import { builtinEmbedding } from './builtin-embedding.ts'
-import type { EmbeddingModel, RemoteEmbeddingProvider, TextEmbeddingModel } from './embeddings.ts'
-import { defaultEmbeddingModelOf, remoteEmbeddingModel } from './embeddings.ts'
+import {
+  defaultEmbeddingModelOf,
+  type EmbeddingModel,
+  type RemoteEmbeddingProvider,
+  remoteEmbeddingModel,
+  type TextEmbeddingModel,
+} from './embeddings.ts'
 import type { LocalEmbeddings } from './local/local-embeddings.ts'
 
 interface Dependencies {

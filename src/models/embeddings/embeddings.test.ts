@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createLog } from '#platform/logging/log.ts'
 import { immediately } from '#test/support/collect-answer.ts'
-import type { RecordedRequest, Reply } from '#test/support/model-server.ts'
-import { startModelServer } from '#test/support/model-server.ts'
+import { type RecordedRequest, type Reply, startModelServer } from '#test/support/model-server.ts'
 import type { AgentChoice, ModelConfiguration } from '../choice/model-configuration.ts'
 import { createModels } from '../models.ts'
 

@@ -2,8 +2,7 @@ import { AppError } from '#platform/errors.ts'
 import type { EmbeddingProvider } from '../choice/model-configuration.ts'
 import type { Endpoint } from '../providers/provider.ts'
 import { adapterOf, withoutSecret } from '../providers/providers.ts'
-import type { Timing } from '../transport/call-with-retry.ts'
-import { callWithRetry } from '../transport/call-with-retry.ts'
+import { callWithRetry, type Timing } from '../transport/call-with-retry.ts'
 
 /** Providers that embed over the network. */
 export type RemoteEmbeddingProvider = Exclude<EmbeddingProvider, 'builtin' | 'local'>

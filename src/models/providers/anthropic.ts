@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
 import { withCacheMarks, withToolsOfPrompt } from './anthropic-tools.ts'
-import type { RemoteProviderAdapter } from './provider.ts'
-import { isTokenCount } from './provider.ts'
+import { isTokenCount, type RemoteProviderAdapter } from './provider.ts'
 
 const listSchema = Type.Object({
   data: Type.Array(

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
-import type { Endpoint, ListedModel, RemoteProviderAdapter } from './provider.ts'
-import { isTokenCount } from './provider.ts'
+import { type Endpoint, isTokenCount, type ListedModel, type RemoteProviderAdapter } from './provider.ts'
 
 const entrySchema = Type.Object({
   /** The name, in the form `models/<id>`. */

@@ -8,8 +8,7 @@ import type { Schema } from '../tools/schemas/schema.ts'
 import { handOver } from '../transport/call-with-retry.ts'
 import { mayRefuseTools, namedTools, takesNoTools } from '../transport/tool-refusal.ts'
 import type { RemoteProvider } from './provider.ts'
-import type { ProviderSchema } from './tool-schemas.ts'
-import { ruleFor } from './tool-schemas.ts'
+import { type ProviderSchema, ruleFor } from './tool-schemas.ts'
 
 type Model = Pick<LanguageModel, 'doStream'>
 type Definition = NonNullable<CallOptions['tools']>[number]

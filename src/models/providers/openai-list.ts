@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
-import type { ListedModel } from './provider.ts'
-import { isTokenCount } from './provider.ts'
+import { isTokenCount, type ListedModel } from './provider.ts'
 
 /**
  * An entry of `GET /models` in OpenAI's form, with the fields that compatible servers add: the window as

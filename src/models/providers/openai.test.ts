@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { collect, immediately, question } from '#test/support/collect-answer.ts'
-import type { ModelServer } from '#test/support/model-server.ts'
-import { openaiText, startModelServer } from '#test/support/model-server.ts'
+import { type ModelServer, openaiText, startModelServer } from '#test/support/model-server.ts'
 import { createAnswerMessage } from '../language-model/answer-message.ts'
 import type { CallOptions } from '../language-model/language-model.ts'
 import { streamWithRetry } from '../transport/call-with-retry.ts'

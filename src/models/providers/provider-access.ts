@@ -3,8 +3,7 @@ import type { AgentChoice, ModelConfiguration } from '../choice/model-configurat
 import { withAddressAccess } from '../transport/address-access.ts'
 import { baseAddress } from '../transport/base-address.ts'
 import { sendDirectly } from '../transport/send-directly.ts'
-import type { Endpoint, Provider, RemoteProvider, WayOut } from './provider.ts'
-import { providers } from './provider.ts'
+import { type Endpoint, type Provider, providers, type RemoteProvider, type WayOut } from './provider.ts'
 import { adapterOf } from './providers.ts'
 
 /** The setting and the variable that make a provider usable. */

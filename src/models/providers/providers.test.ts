@@ -1,11 +1,11 @@
 /** Every provider over HTTP, against a server that speaks its wire form. */
 import { describe, expect, test } from 'vitest'
 import { collect, immediately, question } from '#test/support/collect-answer.ts'
-import type { Reply } from '#test/support/model-server.ts'
 import {
   openaiChunk,
   openaiText,
   openaiToolCall,
+  type Reply,
   startModelServer,
   wireForm,
 } from '#test/support/model-server.ts'

@@ -1,7 +1,6 @@
 /** Changes keywords that providers refuse in the schema of a tool, and converts the call's arguments back. */
 import { flat, partsOf } from '../tools/schemas/flat-schema.ts'
-import type { Schema } from '../tools/schemas/schema.ts'
-import { isSchema, mapSchemas, withoutReferences } from '../tools/schemas/schema.ts'
+import { isSchema, mapSchemas, type Schema, withoutReferences } from '../tools/schemas/schema.ts'
 import { tidied } from '../tools/schemas/tidy-schema.ts'
 import type { RemoteProvider } from './provider.ts'
 

@@ -1,5 +1,4 @@
-import type { Coerced } from './coerce-arguments.ts'
-import { coerceArguments } from './coerce-arguments.ts'
+import { type Coerced, coerceArguments } from './coerce-arguments.ts'
 import type { Tool } from './tool.ts'
 
 /** The arguments for a call of a tool; `coerced` lists the changes to the model's arguments. */

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 
 /** Approval rules, from least to most strict. */
 export const approvalRules = [false, true, 'always'] as const

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { approvalRuleSchema, approvalRules } from './approval-rule.ts'
 import type { Tool } from './tool.ts'
 

@@ -2,8 +2,7 @@ import { isExactNumber, parseJson } from '#platform/exact-json.ts'
 import { isDeeperThan, maxModelLevels } from '#platform/json-depth.ts'
 import { hasMoreValuesThan, maxValues } from '#platform/json-values.ts'
 import { flat, partsOf } from './schemas/flat-schema.ts'
-import type { Schema } from './schemas/schema.ts'
-import { isSchema, mapValues, sizeOf, withoutReferences } from './schemas/schema.ts'
+import { isSchema, mapValues, type Schema, sizeOf, withoutReferences } from './schemas/schema.ts'
 import { tidied } from './schemas/tidy-schema.ts'
 
 export interface Coerced {

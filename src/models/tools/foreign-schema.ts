@@ -1,11 +1,15 @@
 import type Schema from 'typebox/schema'
 import { withDoubles } from '#platform/exact-json.ts'
 import { flat, flatParameters } from './schemas/flat-schema.ts'
-import type { Schema as ForeignSchema } from './schemas/schema.ts'
-import { isSchema, mapValues, sizeOf, withoutReferences } from './schemas/schema.ts'
+import {
+  type Schema as ForeignSchema,
+  isSchema,
+  mapValues,
+  sizeOf,
+  withoutReferences,
+} from './schemas/schema.ts'
 import { tidied } from './schemas/tidy-schema.ts'
-import type { Tool, ToolParameters } from './tool.ts'
-import { argumentProblem } from './tool.ts'
+import { argumentProblem, type Tool, type ToolParameters } from './tool.ts'
 
 /**
  * Keywords that are ignored when arguments are checked against a foreign schema: patterns can take

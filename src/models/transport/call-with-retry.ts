@@ -1,6 +1,5 @@
 import { setTimeout as sleepFor } from 'node:timers/promises'
-import type { Clock } from '#platform/clock.ts'
-import { systemClock } from '#platform/clock.ts'
+import { type Clock, systemClock } from '#platform/clock.ts'
 import type {
   AnswerPart,
   CallOptions,
@@ -10,8 +9,7 @@ import type {
   StreamPart,
 } from '../language-model/language-model.ts'
 import { readableUsage } from '../language-model/usage.ts'
-import type { FailedModel } from './model-error.ts'
-import { brokenOff, modelError, readFailure } from './model-error.ts'
+import { brokenOff, type FailedModel, modelError, readFailure } from './model-error.ts'
 
 const maxRetries = 2
 const firstDelay = 500

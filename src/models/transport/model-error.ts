@@ -1,5 +1,4 @@
-import type { ErrorCode } from '#platform/errors.ts'
-import { AppError } from '#platform/errors.ts'
+import { AppError, type ErrorCode } from '#platform/errors.ts'
 import { filteredEnd, kindByWords, noSuchModel, statusOfMessage } from './error-words.ts'
 
 /** The model that failed, for the error message, and the removal of its credentials from logs. */

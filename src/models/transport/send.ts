@@ -1,5 +1,4 @@
-import type { Body } from './body.ts'
-import { bodyOf } from './body.ts'
+import { type Body, bodyOf } from './body.ts'
 
 /** An answer whose body is still arriving. A caller that does not read it to its end must call `leave`. */
 export interface Reply {

@@ -1,6 +1,5 @@
 import { kindByWords } from './error-words.ts'
-import type { FailedModel } from './model-error.ts'
-import { isRefusedRequest, readFailure } from './model-error.ts'
+import { type FailedModel, isRefusedRequest, readFailure } from './model-error.ts'
 
 /** Matches a place in the list of tools, or a part of a tool. */
 const aboutTools =

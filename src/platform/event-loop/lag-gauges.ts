@@ -1,6 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { Registry } from 'prom-client'
-import { Gauge } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
 
 /** Interval of measuring the event loop's lag (ms): a much shorter one keeps an idle process awake. */
 const everyMs = 50

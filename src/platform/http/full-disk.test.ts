@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
-import type { Disk } from '../disk.ts'
-import { diskProblemIn, storageFull } from '../disk.ts'
+import { type Disk, diskProblemIn, storageFull } from '../disk.ts'
 import type { AppError } from '../errors.ts'
 import { refuseToStoreOnFullDisk } from './full-disk.ts'
 

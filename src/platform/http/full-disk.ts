@@ -1,5 +1,4 @@
-import type { Disk } from '../disk.ts'
-import { storageFull, withRoom } from '../disk.ts'
+import { type Disk, storageFull, withRoom } from '../disk.ts'
 import type { App } from './app.ts'
 
 const storing = new Set(['POST', 'PUT', 'PATCH'])

@@ -1,6 +1,5 @@
 import { AppError } from '../errors.ts'
-import type { LagMeasurement } from '../event-loop/measure-lag.ts'
-import { measureLag } from '../event-loop/measure-lag.ts'
+import { type LagMeasurement, measureLag } from '../event-loop/measure-lag.ts'
 import type { Log } from '../logging/log.ts'
 import type { App } from './app.ts'
 import { whenClosed } from './closing.ts'

@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { bareServer } from '#test/support/bare-server.ts'
-import type { DeclaredRoute } from './access.ts'
-import { requireDeclarations } from './access.ts'
+import { type DeclaredRoute, requireDeclarations } from './access.ts'
 import type { App } from './app.ts'
 import { routesBelow } from './routes.ts'
 

@@ -1,11 +1,9 @@
 /** Routes as declarations. Routes that send a stream, or take a form or a file, call `app.route` itself. */
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
-import type { Static, TSchema, TUnknown } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, type TSchema, type TUnknown, Type } from 'typebox'
 import type { App, Area } from './app.ts'
 import { createFixedFields } from './fixed-fields.ts'
-import type { Page } from './lists/list-query.ts'
-import { listMetaSchema, listParameters } from './lists/list-query.ts'
+import { listMetaSchema, listParameters, type Page } from './lists/list-query.ts'
 import { successSchema } from './responses/answers.ts'
 
 /** The names of the parameters in a path: `'id' | 'taskId'` of `/agents/:id/calendar/:taskId`. */

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import { fastify, LogController } from 'fastify'
+import {
+  type FastifyBaseLogger,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify'
 import type { Clock } from '../clock.ts'
 import { diskProblemIn } from '../disk.ts'
 import { AppError, invalid, isSpent } from '../errors.ts'
@@ -15,8 +20,7 @@ import { answerClientError } from './errors/client-error.ts'
 import { asKnownError, formatError } from './errors/error-format.ts'
 import { retryAfterSeconds, shedLoad } from './load-shedding.ts'
 import { beginPipelinedInTurn } from './pipelining.ts'
-import type { RateLimits } from './rate-limits/rate-limit.ts'
-import { registerRateLimits } from './rate-limits/rate-limit.ts'
+import { type RateLimits, registerRateLimits } from './rate-limits/rate-limit.ts'
 import type { SharedCounts } from './rate-limits/shared-counts.ts'
 import { jsonBodyLimit, limitBodies } from './requests/body-limits.ts'
 import { jsonReader } from './requests/json-body.ts'

@@ -1,5 +1,4 @@
-import type { Static, TObject, TProperties } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, type TObject, type TProperties, Type } from 'typebox'
 
 /**
  * Declares the payload of an event: the same for webhooks and triggers, in snake_case. It holds ids and

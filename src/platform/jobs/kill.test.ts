@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Program } from '#test/support/child-process.ts'
-import { startProgram } from '#test/support/child-process.ts'
+import { type Program, startProgram } from '#test/support/child-process.ts'
 import { openEmbeddedStorage } from '#test/support/embedded-storage.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 

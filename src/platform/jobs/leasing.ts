@@ -1,8 +1,6 @@
 /** Finds and leases due entries of an agent's outbox, in constant texts. Times are epoch milliseconds. */
-import type { ExpressionBuilder } from 'kysely'
-import { sql } from 'kysely'
-import type { ValueOf } from '../prepared-query.ts'
-import { prepareQuery } from '../prepared-query.ts'
+import { type ExpressionBuilder, sql } from 'kysely'
+import { prepareQuery, type ValueOf } from '../prepared-query.ts'
 import type { OutboxDatabase, OutboxEntry } from './jobs.ts'
 import type { Lane } from './lanes.ts'
 import { toText } from './outbox.ts'

@@ -1,7 +1,6 @@
 /** The statements on the outbox of one agent. Times are milliseconds since the epoch. */
 import type { UpdateResult } from 'kysely'
-import type { ValueOf } from '../prepared-query.ts'
-import { prepareQuery } from '../prepared-query.ts'
+import { prepareQuery, type ValueOf } from '../prepared-query.ts'
 import type { OutboxDatabase } from './jobs.ts'
 import type { Lane } from './lanes.ts'
 

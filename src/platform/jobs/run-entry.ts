@@ -1,17 +1,22 @@
 import type { Clock } from '../clock.ts'
-import type { Disk } from '../disk.ts'
-import { diskProblemIn, withRoom } from '../disk.ts'
+import { type Disk, diskProblemIn, withRoom } from '../disk.ts'
 import { AppError } from '../errors.ts'
 import { parseJson } from '../exact-json.ts'
 import type { Log } from '../logging/log.ts'
 import { backoff } from './backoff.ts'
-import type { JobAgent, JobContext, JobHandler, OutboxEntry } from './jobs.ts'
-import { JobAborted, JobYields } from './jobs.ts'
-import type { Held } from './outbox.ts'
+import {
+  JobAborted,
+  type JobAgent,
+  type JobContext,
+  type JobHandler,
+  JobYields,
+  type OutboxEntry,
+} from './jobs.ts'
 import {
   completeEntry,
   failEntry,
   freeEntry,
+  type Held,
   postponeEntry,
   recordFailure,
   recordProgress,

@@ -1,6 +1,5 @@
 /** The tables of durable jobs. Times are ISO 8601 text in UTC with milliseconds, so that text order is time order. */
-import type { Column, RowOf } from '../columns.ts'
-import { integer, lease, since, text, textOrNull, withDefault } from '../columns.ts'
+import { type Column, integer, lease, type RowOf, since, text, textOrNull, withDefault } from '../columns.ts'
 import type { Lane } from './lanes.ts'
 
 const lane: Column<Lane> = { type: 'text' }

@@ -1,5 +1,4 @@
-import type { Logger, LoggerOptions } from 'pino'
-import { pino } from 'pino'
+import { type Logger, type LoggerOptions, pino } from 'pino'
 import { maskApiKeys } from '../api-key.ts'
 import { diskProblemIn } from '../disk.ts'
 import { createLogOutput } from './log-output.ts'

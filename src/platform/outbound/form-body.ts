@@ -1,7 +1,6 @@
 /** Bodies of forms. A field is a text, number, boolean, a list of them, which repeats it, or a file. */
 import { invalid } from '../errors.ts'
-import type { EncodedBody, Part } from './multipart.ts'
-import { encodeMultipart } from './multipart.ts'
+import { type EncodedBody, encodeMultipart, type Part } from './multipart.ts'
 
 export function formKindOf(contentType: string): 'urlencoded' | 'multipart' | undefined {
   const [type = ''] = contentType.toLowerCase().split(';')

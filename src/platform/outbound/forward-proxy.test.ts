@@ -1,14 +1,15 @@
 import { once } from 'node:events'
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
-import { createServer, request as sendRequest } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import { connect, createServer as createTcpServer } from 'node:net'
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as sendRequest,
+} from 'node:http'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import type { AnswerSite, Site } from '#test/support/site-server.ts'
-import { startSite } from '#test/support/site-server.ts'
-import type { ForwardProxy } from './forward-proxy.ts'
-import { createForwardProxy } from './forward-proxy.ts'
+import { type AnswerSite, type Site, startSite } from '#test/support/site-server.ts'
+import { createForwardProxy, type ForwardProxy } from './forward-proxy.ts'
 import { createOutbound } from './outbound.ts'
 
 let proxy: ForwardProxy

@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Agent, createServer, request as sendRequest } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import { isIPv6 } from 'node:net'
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+  request as sendRequest,
+} from 'node:http'
+import { type AddressInfo, isIPv6, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Duplex } from 'node:stream'
 import { currentOwner } from '../current-owner.ts'
 import { isEqual } from '../http/requests/inbound-webhook.ts'
-import type { Endable } from '../uncaught-errors.ts'
-import { runOwned } from '../uncaught-errors.ts'
+import { type Endable, runOwned } from '../uncaught-errors.ts'
 import type { Outbound } from './outbound.ts'
 import { toOutboundError } from './outbound-failure.ts'
 

@@ -1,13 +1,11 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
-import type { RequestListener } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { useNameServer } from '#test/support/name-server.ts'
 import { currentOwner } from '../current-owner.ts'
-import type { NameResolverOptions } from './name-resolver.ts'
-import { createNameResolver } from './name-resolver.ts'
+import { createNameResolver, type NameResolverOptions } from './name-resolver.ts'
 import { createOutbound } from './outbound.ts'
 
 async function serve(listener: RequestListener): Promise<number> {

@@ -1,7 +1,12 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import {
   brotliCompressSync,
@@ -14,10 +19,8 @@ import {
 } from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createAddressPolicy } from './address-policy.ts'
-import type { Resolve } from './guarded-resolver.ts'
-import { createGuardedResolver } from './guarded-resolver.ts'
-import type { Outbound, OutboundOptions } from './outbound.ts'
-import { createOutbound } from './outbound.ts'
+import { createGuardedResolver, type Resolve } from './guarded-resolver.ts'
+import { createOutbound, type Outbound, type OutboundOptions } from './outbound.ts'
 import { parseTarget } from './target-url.ts'
 
 const servers: Server[] = []

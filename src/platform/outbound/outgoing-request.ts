@@ -1,7 +1,6 @@
 import { AppError } from '../errors.ts'
 import type { Hop } from './redirect.ts'
-import type { Target } from './target-url.ts'
-import { parseTarget } from './target-url.ts'
+import { parseTarget, type Target } from './target-url.ts'
 
 /** Headers that describe our connection: those of a caller would only break or confuse it. */
 const connectionHeaders = [

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Hop } from './redirect.ts'
-import { redirectHop, redirectLocation } from './redirect.ts'
+import { type Hop, redirectHop, redirectLocation } from './redirect.ts'
 
 function hop(method: string, headers: Record<string, string> = {}): Hop {
   const body = method === 'GET' || method === 'HEAD' ? null : new Uint8Array([1])

@@ -1,6 +1,5 @@
 import { Cron } from 'croner'
-import type { AppError } from '../errors.ts'
-import { invalid } from '../errors.ts'
+import { type AppError, invalid } from '../errors.ts'
 import { instantOf, nextTransition, offsetAt } from './zones.ts'
 
 export interface CronExpression {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isFullEndurance } from '#test/support/endurance.ts'
 import { transitionsOf, windowAround, zones } from '#test/support/wall-clock-oracle.ts'
-import type { Series } from './recurrence.ts'
-import { occurrences } from './recurrence.ts'
+import { occurrences, type Series } from './recurrence.ts'
 import { offsetAt } from './zones.ts'
 
 const none = {

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { seededRandom } from '#test/support/random.ts'
 import { zones } from '#test/support/wall-clock-oracle.ts'
 import { formsOf } from '#test/support/written-times.ts'
-import type { Reading } from './written-time.ts'
-import { readTime, sortableTime } from './written-time.ts'
+import { type Reading, readTime, sortableTime } from './written-time.ts'
 
 const read = (text: string, reading: Reading = {}) => new Date(readTime('at', text, reading)).toISOString()
 

@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { IsolationLevel, Kysely, KyselyPlugin, Transaction } from 'kysely'
-import { sql } from 'kysely'
+import { type IsolationLevel, type Kysely, type KyselyPlugin, sql, type Transaction } from 'kysely'
 import { currentChange } from '../current-change.ts'
-import type { RunShared } from './shared-transactions.ts'
-import { createSharedTransactions } from './shared-transactions.ts'
+import { createSharedTransactions, type RunShared } from './shared-transactions.ts'
 
 /** Thrown by a database for conflicting transactions. This one was rolled back; a retry can succeed. */
 export class TransactionConflict extends Error {

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { MessagePort, Worker } from 'node:worker_threads'
-import { MessageChannel } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import type { Piscina } from 'piscina'
 import { AppError, fromThread } from '../errors.ts'
 import type { Log } from '../logging/log.ts'

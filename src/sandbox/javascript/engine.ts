@@ -3,10 +3,8 @@
  * and leaves zeros. So no run finds data of an earlier one, not even in free memory.
  */
 import type { QuickJSHandle } from 'quickjs-emscripten-core'
-import type { Inside } from './inside.ts'
-import { prepareInside } from './inside.ts'
-import type { MemoryImage } from './memory-image.ts'
-import { clear, takeImage } from './memory-image.ts'
+import { type Inside, prepareInside } from './inside.ts'
+import { clear, type MemoryImage, takeImage } from './memory-image.ts'
 import { createVirtualMachine } from './virtual-machine.ts'
 
 /** The run that an engine works for. */

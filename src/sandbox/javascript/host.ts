@@ -2,13 +2,10 @@
 
 import { isDeeperThan } from '#platform/json-depth.ts'
 import { hasMoreValuesThan } from '#platform/json-values.ts'
-import type { HostFunction } from './host-functions.ts'
-import { hostFunctions, numberOf, pairsOf, textOf } from './host-functions.ts'
-import type { RunLimits } from './limits.ts'
-import { bounds } from './limits.ts'
+import { type HostFunction, hostFunctions, numberOf, pairsOf, textOf } from './host-functions.ts'
+import { bounds, type RunLimits } from './limits.ts'
 import { localize } from './localize.ts'
-import type { ConsoleLine, Ending, JsonValue } from './outcome.ts'
-import { consoleLevels } from './outcome.ts'
+import { type ConsoleLine, consoleLevels, type Ending, type JsonValue } from './outcome.ts'
 import type { Pending } from './pending.ts'
 
 interface HostOptions {

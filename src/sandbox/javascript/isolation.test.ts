@@ -2,12 +2,10 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { createLog } from '#platform/logging/log.ts'
 import { createExecution } from './execution.ts'
-import type { RunLimits } from './limits.ts'
-import { defaultLimits } from './limits.ts'
+import { defaultLimits, type RunLimits } from './limits.ts'
 import type { Ending } from './outcome.ts'
 import { createPulse } from './pulse.ts'
-import type { SandboxOptions } from './sandbox.ts'
-import { createSandbox } from './sandbox.ts'
+import { createSandbox, type SandboxOptions } from './sandbox.ts'
 
 interface Memory {
   buffer: ArrayBuffer

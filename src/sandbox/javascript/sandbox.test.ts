@@ -1,13 +1,11 @@
 import { once } from 'node:events'
-import type { RequestListener, Server } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { createLog } from '#platform/logging/log.ts'
 import { createOutbound } from '#platform/outbound/outbound.ts'
 import type { RunResult } from './outcome.ts'
-import type { SandboxRun } from './sandbox.ts'
-import { createSandbox } from './sandbox.ts'
+import { createSandbox, type SandboxRun } from './sandbox.ts'
 
 const log = createLog('silent')
 const outbound = createOutbound({ allow: ['127.0.0.1'], userAgent: 'test/1' })

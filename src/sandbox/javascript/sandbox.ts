@@ -1,18 +1,19 @@
-import type { MessagePort } from 'node:worker_threads'
-import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { AppError } from '#platform/errors.ts'
 import { isDeeperThan } from '#platform/json-depth.ts'
 import type { Log } from '#platform/logging/log.ts'
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
-import type { WorkerPool } from '#platform/workers/worker-pool.ts'
-import { createWorkerPool, WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
-import type { RunLimits } from './limits.ts'
-import { bounds, defaultLimits } from './limits.ts'
+import {
+  createWorkerPool,
+  WorkerCrashed,
+  type WorkerPool,
+  WorkerTimeout,
+} from '#platform/workers/worker-pool.ts'
+import { bounds, defaultLimits, type RunLimits } from './limits.ts'
 import type { RunTask, ToMain, ToThread } from './messages.ts'
 import type { ConsoleLine, Ending, FailedEnding, JsonValue, RunResult } from './outcome.ts'
 import { createPulse, watchPulse } from './pulse.ts'
-import type { GuardedFetch } from './serve-requests.ts'
-import { createRequestServer } from './serve-requests.ts'
+import { createRequestServer, type GuardedFetch } from './serve-requests.ts'
 import { cpuExceeded, wallExceeded } from './time-budget.ts'
 
 export interface SandboxRun {

@@ -1,8 +1,13 @@
 /** A QuickJS engine in a WebAssembly module of its own, with a context that has the language and nothing else. */
 import { readFile } from 'node:fs/promises'
 import variantModule from '@jitl/quickjs-wasmfile-release-sync'
-import type { QuickJSContext, QuickJSHandle, QuickJSSyncVariant } from 'quickjs-emscripten-core'
-import { newQuickJSWASMModuleFromVariant, newVariant } from 'quickjs-emscripten-core'
+import {
+  newQuickJSWASMModuleFromVariant,
+  newVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSSyncVariant,
+} from 'quickjs-emscripten-core'
 
 /** The used part of WebAssembly, whose types exist only in TypeScript's browser library. */
 declare const WebAssembly: {

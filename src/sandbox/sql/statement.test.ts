@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { maxLength } from './limits.ts'
 import { readStatement } from './statement.ts'
-import type { Dialect } from './tokens.ts'
-import { tokensOf } from './tokens.ts'
+import { type Dialect, tokensOf } from './tokens.ts'
 
 const dialects = ['sqlite', 'postgres'] as const
 

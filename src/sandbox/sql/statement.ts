@@ -3,8 +3,7 @@ import { isForbiddenFunction, refusedFunction } from './forbidden-functions.ts'
 import { maxLength, maxNesting, maxTokens } from './limits.ts'
 import type { Problem } from './problem.ts'
 import type { SqlStatement } from './sql-runner.ts'
-import type { Dialect, Token } from './tokens.ts'
-import { tokensOf } from './tokens.ts'
+import { type Dialect, type Token, tokensOf } from './tokens.ts'
 
 const allowedKinds = [
   'select',

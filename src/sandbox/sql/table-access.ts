@@ -1,8 +1,7 @@
 /** The rights of an agent's SQL on each table of its database, the same on every engine. */
 
 import { vectorTablePrefix } from '#storage/search/vector-space.ts'
-import type { TableAccess } from '#storage/tables/table-set.ts'
-import { hidden, readable, writable } from '#storage/tables/table-set.ts'
+import { hidden, readable, type TableAccess, writable } from '#storage/tables/table-set.ts'
 import { agentRules } from '#storage/tables.ts'
 
 /** The service's own tables. */

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import { readKeyFiles, takeNextKey } from '#platform/encryption/encryption-key.ts'
-import type { SecretBox } from '#platform/encryption/secret-box.ts'
-import { createSecretBox } from '#platform/encryption/secret-box.ts'
+import { createSecretBox, type SecretBox } from '#platform/encryption/secret-box.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { PlatformTables } from '../tables.ts'

@@ -1,5 +1,4 @@
-import type { Kysely } from 'kysely'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { AgentTables } from '../tables.ts'
 import type { FileStore } from './file-store.ts'
 import { inParts } from './in-parts.ts'

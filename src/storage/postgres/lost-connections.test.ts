@@ -1,6 +1,5 @@
 /** PostgreSQL goes away in the middle of a turn, and comes back. */
-import type { AddressInfo, Socket } from 'node:net'
-import { connect, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { buildApp } from '#test/support/build-app.ts'
 import { heldStream, startChatModel } from '#test/support/chat-model.ts'

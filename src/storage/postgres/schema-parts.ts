@@ -1,5 +1,4 @@
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import type { SchemaParts } from '../schema-parts.ts'
 import { createFullText } from './full-text/full-text.ts'
 

@@ -1,5 +1,4 @@
-import type { Expression, QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type Expression, type QueryExecutorProvider, sql } from 'kysely'
 
 /**
  * Returns the sequences that an expression selects; undefined without one. They are read as one value,

@@ -1,6 +1,5 @@
 import { readdirSync, statSync } from 'node:fs'
-import type { Kysely } from 'kysely'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Log } from '#platform/logging/log.ts'
 import type { PlatformTables } from '../tables.ts'
 import type { DataDirectory } from './connections/data-directory.ts'

@@ -1,5 +1,4 @@
-import type { QueryExecutorProvider } from 'kysely'
-import { CompiledQuery } from 'kysely'
+import { CompiledQuery, type QueryExecutorProvider } from 'kysely'
 
 /** Runs a statement with a constant text: building it again each time would take as long as running it. */
 export async function runText<Row>(

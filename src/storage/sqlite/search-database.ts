@@ -4,12 +4,13 @@ import { Kysely } from 'kysely'
 import { migrate } from '../migrate.ts'
 import { onceIdle } from '../search/once-idle.ts'
 import type { SearchDatabase } from '../search/search-engine.ts'
-import type { AgentTables } from '../tables.ts'
-import { agentTables, migrationsOf } from '../tables.ts'
-import type { PreparedStatements } from './connections/dialect.ts'
-import { createPreparedStatements, createSqliteDialect } from './connections/dialect.ts'
-import type { OpenOptions } from './connections/open.ts'
-import { openDatabase } from './connections/open.ts'
+import { type AgentTables, agentTables, migrationsOf } from '../tables.ts'
+import {
+  createPreparedStatements,
+  createSqliteDialect,
+  type PreparedStatements,
+} from './connections/dialect.ts'
+import { type OpenOptions, openDatabase } from './connections/open.ts'
 import { tryUntilFree } from './connections/retry.ts'
 import { schemaParts } from './schema-parts.ts'
 import { searchEngine } from './search-engine.ts'

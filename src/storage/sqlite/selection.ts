@@ -1,5 +1,4 @@
-import type { Expression, QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type Expression, type QueryExecutorProvider, sql } from 'kysely'
 
 /** Reads the sequences as one value, because a row each takes several times as long. */
 export async function readSelection(

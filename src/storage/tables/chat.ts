@@ -1,5 +1,5 @@
-import type { Columns } from '#platform/columns.ts'
 import {
+  type Columns,
   integer,
   integerOrNull,
   lease,

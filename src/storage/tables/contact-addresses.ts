@@ -1,12 +1,9 @@
 import type { Kysely } from 'kysely'
-import type { RowOf } from '#platform/columns.ts'
-import { text } from '#platform/columns.ts'
+import { type RowOf, text } from '#platform/columns.ts'
 import { takeTurns } from '#platform/event-loop/turns.ts'
 import { normalNumber, withoutInvisible } from '#platform/phone-number.ts'
-import type { Identity } from './contact-identity.ts'
-import { formerKeysOf, isNumber, keysOf } from './contact-identity.ts'
-import type { contactTables } from './contacts.ts'
-import { contactKeys } from './contacts.ts'
+import { formerKeysOf, type Identity, isNumber, keysOf } from './contact-identity.ts'
+import { contactKeys, type contactTables } from './contacts.ts'
 import { declareAgentTables, hidden } from './table-set.ts'
 
 const columns = {

@@ -5,8 +5,14 @@ import { declarePlatformTables } from './table-set.ts'
 export const signInTables = declarePlatformTables({
   sessions: {
     columns: {
-      ...{ id: text, token_hash: unique(text), email: text, name: textOrNull, user_agent: textOrNull },
-      ...{ created_at: text, last_used_at: text, expires_at: text },
+      id: text,
+      token_hash: unique(text),
+      email: text,
+      name: textOrNull,
+      user_agent: textOrNull,
+      created_at: text,
+      last_used_at: text,
+      expires_at: text,
       /** How its address was proved; null if it came by a link that its inviter saw: `session_agents` bounds it. */
       proved_by: since('0044-people', textOrNull),
     },
@@ -26,12 +32,16 @@ export const signInTables = declarePlatformTables({
   },
   invitations: {
     columns: {
-      ...{ id: text, token_hash: unique(text), email: text, invited_by: text },
+      id: text,
+      token_hash: unique(text),
+      email: text,
+      invited_by: text,
       /** JSON: the agents, each with the role on it. */
       agents: text,
       /** 1 if only the owner of the address has seen the link. */
       is_mailed: integer,
-      ...{ created_at: text, expires_at: text },
+      created_at: text,
+      expires_at: text,
     },
     indexes: { email: ['email'] },
     instead: 'people are invited again',

@@ -1,5 +1,4 @@
-import type { Columns } from '#platform/columns.ts'
-import { bigint, partOf, since, text, textOrNull, withDefault } from '#platform/columns.ts'
+import { bigint, type Columns, partOf, since, text, textOrNull, withDefault } from '#platform/columns.ts'
 import { declarePlatformTables } from './table-set.ts'
 
 /** The use of models: out of reach of agents' SQL, and together for keys of several agents. */

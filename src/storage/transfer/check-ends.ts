@@ -2,8 +2,7 @@
 import { sql } from 'kysely'
 import { keyIdOf } from '#platform/encryption/secret-box.ts'
 import { readKeyCheck } from '../encryption/check-encryption-key.ts'
-import type { Transfer } from './marker.ts'
-import { readTransfer } from './marker.ts'
+import { readTransfer, type Transfer } from './marker.ts'
 import type { StorageEnd } from './storage-end.ts'
 import { platformPlans } from './table-plans.ts'
 

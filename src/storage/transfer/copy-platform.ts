@@ -1,5 +1,4 @@
-import type { RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { CopiedTable } from '../tables/table-set.ts'
 import { copyRows, readRows } from './copy-rows.ts'

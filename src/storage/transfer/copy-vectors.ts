@@ -2,8 +2,7 @@
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { StoredVector, Vector } from '../search/search-engine.ts'
 import type { Catalogue, VectorTable } from './catalogue.ts'
-import type { Part } from './digest.ts'
-import { createDigest } from './digest.ts'
+import { createDigest, type Part } from './digest.ts'
 import { readPages } from './pages.ts'
 import type { AnyDatabase } from './storage-end.ts'
 

@@ -1,6 +1,5 @@
 /** The record of an incomplete transfer, among the facts of the target's platform database. */
-import type { Kysely } from 'kysely'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { AppError } from '#platform/errors.ts'
 import type { PlatformTables } from '../tables.ts'
 

@@ -1,5 +1,4 @@
-import type { RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Row } from './digest.ts'
 import type { AnyDatabase } from './storage-end.ts'
 

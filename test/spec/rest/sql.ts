@@ -1,5 +1,4 @@
-import type { RestArea } from '../rest-row.ts'
-import { under } from '../rest-row.ts'
+import { type RestArea, under } from '../rest-row.ts'
 
 export const sqlRows = {
   area: 'sql',

@@ -1,5 +1,4 @@
-import type { RestArea } from '../rest-row.ts'
-import { cursorMeta, listMeta, listQuery, under } from '../rest-row.ts'
+import { cursorMeta, listMeta, listQuery, type RestArea, under } from '../rest-row.ts'
 
 const summaryFields = ['id', 'name', 'description', 'status', 'created_at', 'updated_at']
 

@@ -1,6 +1,5 @@
 /** The API as its own document describes it: what can be asked, and how every answer has to look. */
-import type { ValidateFunction } from 'ajv'
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 
 export interface Schema {
   $ref?: string

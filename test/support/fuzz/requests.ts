@@ -2,8 +2,7 @@ import type { CallOptions } from '../build-app.ts'
 import { formOf } from '../upload.ts'
 import type { Operation } from './description.ts'
 import type { KnownIds } from './known-ids.ts'
-import type { Material } from './values.ts'
-import { fitting, localized, oddValues, spoiled } from './values.ts'
+import { fitting, localized, type Material, oddValues, spoiled } from './values.ts'
 
 export interface FuzzedRequest {
   path: string

@@ -1,8 +1,13 @@
 /** What the service talks to while it is fuzzed: all of it on this machine. */
 import { onTestFinished } from 'vitest'
 import { fakeMcpServer, textResult, toolNamed } from '../fake-mcp-server.ts'
-import type { RecordedRequest, Reply } from '../model-server.ts'
-import { openaiText, openaiToolCall, startModelServer } from '../model-server.ts'
+import {
+  openaiText,
+  openaiToolCall,
+  type RecordedRequest,
+  type Reply,
+  startModelServer,
+} from '../model-server.ts'
 import { startPaymentProvider } from '../payment-provider.ts'
 import type { Random } from '../random.ts'
 import { page, startSite } from '../site-server.ts'

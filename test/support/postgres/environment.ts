@@ -1,5 +1,4 @@
-import type { TestDatabase } from './databases.ts'
-import { createTestDatabase } from './databases.ts'
+import { createTestDatabase, type TestDatabase } from './databases.ts'
 
 /** The databases of the data directories in use; undefined for those of the embedded engine. */
 const databases = new Map<string, Promise<TestDatabase | undefined>>()

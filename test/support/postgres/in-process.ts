@@ -1,7 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
-import type { PostgresPoolClient } from 'kysely'
-import { Kysely, sql } from 'kysely'
+import { Kysely, type PostgresPoolClient, sql } from 'kysely'
 import { onTestFinished } from 'vitest'
 import { createPostgresDialect } from '#storage/postgres/connections/dialect.ts'
 

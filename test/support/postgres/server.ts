@@ -3,8 +3,7 @@
  * temporary folder. PostgreSQL refuses to run as root: started by root it runs as the user `nobody`, from a copy of its
  * binaries, since that user may not read the folder of the project.
  */
-import type { ChildProcess, SpawnOptions } from 'node:child_process'
-import { execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,6 +1,5 @@
 import { createEngine } from '#storage/postgres/engine.ts'
-import type { DatabaseOptions } from '../databases-on.ts'
-import { databasesOn } from '../databases-on.ts'
+import { type DatabaseOptions, databasesOn } from '../databases-on.ts'
 
 /** Platform and agent databases of one process on PostgreSQL, closed in the end. */
 export function openPostgresStorage(url: string, options: DatabaseOptions = {}) {

@@ -5,8 +5,7 @@ import { migrate } from '#storage/migrate.ts'
 import { createSqliteDialect } from '#storage/sqlite/connections/dialect.ts'
 import { openDatabase } from '#storage/sqlite/connections/open.ts'
 import { schemaParts } from '#storage/sqlite/schema-parts.ts'
-import type { AgentTables } from '#storage/tables.ts'
-import { agentTables, migrationsOf } from '#storage/tables.ts'
+import { type AgentTables, agentTables, migrationsOf } from '#storage/tables.ts'
 
 const [path = '', freezeAfter = ''] = process.argv.slice(2)
 let statements = 0

@@ -14,8 +14,7 @@ import { createJobRunner } from '#platform/jobs/runner.ts'
 import { createWakeUps } from '#platform/jobs/sqlite/wake-ups.ts'
 import { createTransact } from '#platform/jobs/transact.ts'
 import { createLog } from '#platform/logging/log.ts'
-import type { AgentHandle } from '#storage/agent-databases.ts'
-import { createAgentDatabases } from '#storage/agent-databases.ts'
+import { type AgentHandle, createAgentDatabases } from '#storage/agent-databases.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { createEngine as createPostgresEngine } from '#storage/postgres/engine.ts'
 import { openDataDirectory } from '#storage/sqlite/connections/data-directory.ts'
@@ -74,7 +73,13 @@ const handlers = new Map<string, JobHandler<AgentHandle>>([
 ])
 const limits = byLane(() => ({ concurrency: 8, perAgent: 8 }))
 const runner = createJobRunner<AgentHandle>({
-  ...{ wakeUps, agentDatabases, handlers, clock, log, instanceId, limits },
+  wakeUps,
+  agentDatabases,
+  handlers,
+  clock,
+  log,
+  instanceId,
+  limits,
   leaseMs: 1_000,
   calmMs: 50,
 })

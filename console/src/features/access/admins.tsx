@@ -14,8 +14,7 @@ import { Time } from '#console/ui/time.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
 import { BudgetForm } from './budget-form.tsx'
 import { PersonForm } from './person-form.tsx'
-import type { AdminEntry } from './requests.ts'
-import { addAdmin, changeAdmin, listAdmins, removeAdmin, signOutAdmin } from './requests.ts'
+import { type AdminEntry, addAdmin, changeAdmin, listAdmins, removeAdmin, signOutAdmin } from './requests.ts'
 import { budgetIn, proofIn, text } from './text.ts'
 
 interface Change {

@@ -13,8 +13,7 @@ import { ShownOnce } from '#console/ui/shown-once.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
 import { PersonForm } from './person-form.tsx'
-import type { Invitation } from './requests.ts'
-import { invitations, invite, listInvitations, withdraw } from './requests.ts'
+import { type Invitation, invitations, invite, listInvitations, withdraw } from './requests.ts'
 import { text } from './text.ts'
 
 /** The caller's invitations that are not accepted yet. */

@@ -16,8 +16,7 @@ import { Status } from '#console/ui/status.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toastError } from '#console/ui/toast.tsx'
 import { BudgetForm } from './budget-form.tsx'
-import type { Key } from './requests.ts'
-import { changeKey, createKey, deleteKey, listKeys, rotateKey } from './requests.ts'
+import { changeKey, createKey, deleteKey, type Key, listKeys, rotateKey } from './requests.ts'
 import { budgetFields, budgetIn, roleField, text } from './text.ts'
 
 const dayMs = 24 * 60 * 60_000

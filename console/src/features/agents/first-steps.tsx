@@ -1,5 +1,4 @@
-import type { ReactNode } from 'react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { upload } from '#console/api/client.ts'
 import { invalidate } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
@@ -8,8 +7,7 @@ import { LinkButton } from '#console/ui/button.tsx'
 import { FileDrop } from '#console/ui/file-drop.tsx'
 import { Icon } from '#console/ui/icon.tsx'
 import { Progress } from '#console/ui/progress.tsx'
-import type { Source } from './requests.ts'
-import { uploadSource } from './requests.ts'
+import { type Source, uploadSource } from './requests.ts'
 import { text } from './text.ts'
 
 /** A greeting for an agent without any answer: a document, a question, the cited page. */

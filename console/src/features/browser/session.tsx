@@ -3,8 +3,7 @@ import { useState } from 'react'
 import { send } from '#console/api/client.ts'
 import { query, queryClient, useChange } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
-import { useAgent } from '#console/shell/agent.tsx'
+import { type Agent, useAgent } from '#console/shell/agent.tsx'
 import type { LoadContext, ViewProps } from '#console/shell/view.ts'
 import { Button, LinkButton } from '#console/ui/button.tsx'
 import { confirm } from '#console/ui/confirm.tsx'
@@ -12,8 +11,16 @@ import { Empty, Problem } from '#console/ui/empty.tsx'
 import { Heading } from '#console/ui/heading.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
-import type { Session, TakeoverRecord } from './requests.ts'
-import { endSession, getLink, getSession, getTakeover, requestTakeover, sessionsPath } from './requests.ts'
+import {
+  endSession,
+  getLink,
+  getSession,
+  getTakeover,
+  requestTakeover,
+  type Session,
+  sessionsPath,
+  type TakeoverRecord,
+} from './requests.ts'
 import { SessionStatus } from './sessions.tsx'
 import { text } from './text.ts'
 import './browser.css'

@@ -1,10 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { query, queryClient, useChange } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
-import { useAgent } from '#console/shell/agent.tsx'
+import { type Agent, useAgent } from '#console/shell/agent.tsx'
 import { Button } from '#console/ui/button.tsx'
 import { ChangesForm } from '#console/ui/changes-form.tsx'
 import { CopyLine } from '#console/ui/code.tsx'
@@ -13,11 +11,16 @@ import { Problem } from '#console/ui/empty.tsx'
 import type { JsonSchema } from '#console/ui/schema.ts'
 import { SchemaForm } from '#console/ui/schema-form.tsx'
 import { Section } from '#console/ui/section.tsx'
-import type { Tone } from '#console/ui/status.tsx'
-import { Status } from '#console/ui/status.tsx'
+import { Status, type Tone } from '#console/ui/status.tsx'
 import { toast } from '#console/ui/toast.tsx'
-import type { ChannelName } from './requests.ts'
-import { changeSettings, connectTelegram, getChannels, getSettings, testChannel } from './requests.ts'
+import {
+  type ChannelName,
+  changeSettings,
+  connectTelegram,
+  getChannels,
+  getSettings,
+  testChannel,
+} from './requests.ts'
 import { text } from './text.ts'
 import './channels.css'
 

@@ -1,8 +1,7 @@
 import { send, upload } from '#console/api/client.ts'
 import { queryClient } from '#console/api/query.ts'
 import { createStore } from '#console/api/store.ts'
-import type { ChatFile } from './requests.ts'
-import { addFile, fileKey, removeFile } from './requests.ts'
+import { addFile, type ChatFile, fileKey, removeFile } from './requests.ts'
 import { text } from './text.ts'
 
 /** A file of a message that is not sent yet. Its upload continues while other views are open. */

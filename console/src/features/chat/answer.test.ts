@@ -1,14 +1,17 @@
 import { expect, it } from 'vitest'
 import type { StreamEvent } from '#features/chat/stream-events.schema.ts'
-import type { Answer } from './answer.ts'
-import { advance, isOver, newAnswer, stepsOf } from './answer.ts'
+import { type Answer, advance, isOver, newAnswer, stepsOf } from './answer.ts'
 
 const call = { id: 'abcdefghi', name: 'search_knowledge', arguments: { query: 'kiln' } }
 const passages = [
   { id: 'p', source_id: 's', source_name: 'Manual', page: 8, section: null, start: 0, end: 9 },
 ]
 const start: StreamEvent = {
-  ...{ type: 'message_start', userMessageId: 'm', conversationId: 'c', model: 'fake', turnId: 'a' },
+  type: 'message_start',
+  userMessageId: 'm',
+  conversationId: 'c',
+  model: 'fake',
+  turnId: 'a',
   passages,
 }
 const result = { toolCallId: call.id, name: call.name, success: true, result: { results: [] } } as const

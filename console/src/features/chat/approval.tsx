@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
-import { useRef } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { query, useChange } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
 import { useAgent } from '#console/shell/agent.tsx'
@@ -9,8 +8,14 @@ import { CodeBlock } from '#console/ui/code.tsx'
 import { Problem } from '#console/ui/empty.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toast } from '#console/ui/toast.tsx'
-import type { Approval, ToolCall, Waiting } from './requests.ts'
-import { chatOf, decideApproval, listApprovals } from './requests.ts'
+import {
+  type Approval,
+  chatOf,
+  decideApproval,
+  listApprovals,
+  type ToolCall,
+  type Waiting,
+} from './requests.ts'
 import { text } from './text.ts'
 import './answer.css'
 

@@ -1,7 +1,6 @@
 import type { Token } from 'marked'
 import { describe, expect, it } from 'vitest'
-import type { Blocks } from './blocks.ts'
-import { growBlocks, noBlocks, parseBlocks } from './blocks.ts'
+import { type Blocks, growBlocks, noBlocks, parseBlocks } from './blocks.ts'
 
 const sample = [
   '# Firing\n\nThe *kiln* has **two** doors.\nIt is `hot`.\n\n',

@@ -1,5 +1,4 @@
-import type { Token } from 'marked'
-import { Lexer } from 'marked'
+import { Lexer, type Token } from 'marked'
 
 /**
  * A text in Markdown as blocks, parsed while it grows: only its end is parsed again because all blocks but

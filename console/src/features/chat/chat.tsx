@@ -14,19 +14,25 @@ import { Empty } from '#console/ui/empty.tsx'
 import { useFileDrop } from '#console/ui/file-drop.tsx'
 import { addFiles } from './added-files.ts'
 import { isHeldUp } from './answer.ts'
-import type { ComposerProps } from './composer.tsx'
-import { Composer } from './composer.tsx'
+import { Composer, type ComposerProps } from './composer.tsx'
 import { Conversations } from './conversations.tsx'
 import type { chatSearch } from './feature.ts'
-import type { Cite } from './message.tsx'
-import { LiveTurn } from './message.tsx'
+import { type Cite, LiveTurn } from './message.tsx'
 import { Messages } from './messages.tsx'
-import type { Conversation, CurrentTurn, Message, Passage, Waiting } from './requests.ts'
-import { chatOf, currentTurn, listConversations, listModels } from './requests.ts'
+import {
+  type Conversation,
+  type CurrentTurn,
+  chatOf,
+  currentTurn,
+  listConversations,
+  listModels,
+  type Message,
+  type Passage,
+  type Waiting,
+} from './requests.ts'
 import { text } from './text.ts'
 import { threadQuery } from './thread.ts'
-import type { Turn } from './turns.ts'
-import { draftKey, isRunning, joinTurn, turns } from './turns.ts'
+import { draftKey, isRunning, joinTurn, type Turn, turns } from './turns.ts'
 import './chat.css'
 
 export const prefetch = ({ agent }: LoadContext) =>
@@ -238,7 +244,9 @@ function useFollow(chat: string, conversationId: string | undefined, own: readon
   const mayGrow = conversationId !== undefined && data !== undefined && isOpenEnded(last) && !isShown
   const { data: current } = useQuery({
     ...query(running, { isShown: false }),
-    ...{ enabled: mayGrow, staleTime: 0, gcTime: 0 },
+    enabled: mayGrow,
+    staleTime: 0,
+    gcTime: 0,
     refetchInterval: ({ state }) =>
       isWaiting(state.data?.turn) ? waitEveryMs : state.data?.turn ? threadEveryMs : false,
   })

@@ -18,8 +18,8 @@ import { Status } from '#console/ui/status.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toast, toastError, undoable } from '#console/ui/toast.tsx'
 import { authorOf, useMayAct } from './author.ts'
-import type { Conversation } from './requests.ts'
 import {
+  type Conversation,
   chatOf,
   deleteConversation,
   exportOf,

@@ -9,10 +9,8 @@ import { Dialog } from '#console/ui/dialog.tsx'
 import { Icon } from '#console/ui/icon.tsx'
 import { Bytes } from '#console/ui/number.tsx'
 import { Progress } from '#console/ui/progress.tsx'
-import type { AddedFile } from './added-files.ts'
-import { isOnItsWay, takeBack } from './added-files.ts'
-import type { Attachment } from './requests.ts'
-import { chatOf, fileKey, filePath } from './requests.ts'
+import { type AddedFile, isOnItsWay, takeBack } from './added-files.ts'
+import { type Attachment, chatOf, fileKey, filePath } from './requests.ts'
 import { text } from './text.ts'
 
 const maxName = 80

@@ -1,6 +1,5 @@
 import type { Token, Tokens } from 'marked'
-import type { ReactNode } from 'react'
-import { createContext, Fragment, memo, useContext } from 'react'
+import { createContext, Fragment, memo, type ReactNode, useContext } from 'react'
 import { useText } from '#console/i18n/text.ts'
 import { CodeBlock } from '#console/ui/code.tsx'
 import { decodeReferences, safeAddress } from './links.ts'

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
-import { memo, useMemo, useState } from 'react'
+import { memo, type ReactNode, useMemo, useState } from 'react'
 import { callerQuery } from '#console/api/caller.ts'
 import { useStore } from '#console/api/store.ts'
 import { formatList } from '#console/i18n/format.ts'
@@ -21,8 +20,7 @@ import { GrowingMarkdown, KnownHosts, Markdown } from './markdown.tsx'
 import type { Attachment, Message, Passage, Waiting } from './requests.ts'
 import { Steps } from './steps.tsx'
 import { text } from './text.ts'
-import type { Turn } from './turns.ts'
-import { dismiss } from './turns.ts'
+import { dismiss, type Turn } from './turns.ts'
 import './answer.css'
 
 /** Opens a source of an answer. */

@@ -6,14 +6,11 @@ import { Button } from '#console/ui/button.tsx'
 import { Problem } from '#console/ui/empty.tsx'
 import { toastError } from '#console/ui/toast.tsx'
 import { modelFor } from './composer.tsx'
-import type { Cite } from './message.tsx'
-import { LiveTurn, StoredMessage } from './message.tsx'
-import type { Waiting } from './requests.ts'
-import { chatOf } from './requests.ts'
+import { type Cite, LiveTurn, StoredMessage } from './message.tsx'
+import { chatOf, type Waiting } from './requests.ts'
 import { text } from './text.ts'
 import { besideTurn, loadEarlier, threadQuery } from './thread.ts'
-import type { Turn } from './turns.ts'
-import { hasPlace, startAgain } from './turns.ts'
+import { hasPlace, startAgain, type Turn } from './turns.ts'
 
 /** Max distance from the end at which it is followed (px). */
 const nearPx = 48

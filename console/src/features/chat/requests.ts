@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
-import type { ApiRequest } from '#console/api/request.ts'
-import { addressOf, exact, get, path, post, put, remove } from '#console/api/request.ts'
+import { type ApiRequest, addressOf, exact, get, path, post, put, remove } from '#console/api/request.ts'
 import type { Agent } from '#console/shell/agent.tsx'
 import type { Approval, decidedSchema } from '#features/chat/approvals.schema.ts'
 import type {

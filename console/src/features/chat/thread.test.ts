@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Message } from './requests.ts'
-import type { Thread } from './thread.ts'
-import { besideTurn, joinThread } from './thread.ts'
+import { besideTurn, joinThread, type Thread } from './thread.ts'
 import type { Turn } from './turns.ts'
 
 const message = (id: string): Message => ({

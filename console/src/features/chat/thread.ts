@@ -1,8 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { send } from '#console/api/client.ts'
 import { queryClient } from '#console/api/query.ts'
-import type { Message } from './requests.ts'
-import { listMessages } from './requests.ts'
+import { listMessages, type Message } from './requests.ts'
 import type { Turn } from './turns.ts'
 
 /** The newest messages of a conversation and the loaded earlier ones, oldest first. */

@@ -5,18 +5,22 @@ import { ApiError, Unreachable } from '#console/api/errors.ts'
 import { readEvents } from '#console/api/event-stream.ts'
 import { invalidate, query, readAnew } from '#console/api/query.ts'
 import type { ApiRequest } from '#console/api/request.ts'
-import type { Store } from '#console/api/store.ts'
-import { createStore } from '#console/api/store.ts'
+import { createStore, type Store } from '#console/api/store.ts'
 import { toast, toastError } from '#console/ui/toast.tsx'
 import type { StreamEvent } from '#features/chat/stream-events.schema.ts'
-import type { AddedFile } from './added-files.ts'
-import { putBack } from './added-files.ts'
-import type { Answer } from './answer.ts'
-import { advance, beganAs, isHeldUp, isOver, newAnswer } from './answer.ts'
-import type { Blocks } from './blocks.ts'
-import { growBlocks, noBlocks } from './blocks.ts'
-import type { Accepted, Message, Question } from './requests.ts'
-import { answerAgain, ask, currentTurn, stopTurn, turnEvents } from './requests.ts'
+import { type AddedFile, putBack } from './added-files.ts'
+import { type Answer, advance, beganAs, isHeldUp, isOver, newAnswer } from './answer.ts'
+import { type Blocks, growBlocks, noBlocks } from './blocks.ts'
+import {
+  type Accepted,
+  answerAgain,
+  ask,
+  currentTurn,
+  type Message,
+  type Question,
+  stopTurn,
+  turnEvents,
+} from './requests.ts'
 import { text } from './text.ts'
 import { threadQuery } from './thread.ts'
 

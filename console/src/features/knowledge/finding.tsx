@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
-import type { Tone } from '#console/ui/status.tsx'
-import { Status } from '#console/ui/status.tsx'
+import { Status, type Tone } from '#console/ui/status.tsx'
 
 /** The result of the search for a passage. */
 export function Finding({ tone, children }: { tone: Tone; children: ReactNode }) {

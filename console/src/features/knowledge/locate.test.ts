@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Mark } from './locate.ts'
-import { locate } from './locate.ts'
+import { locate, type Mark } from './locate.ts'
 
 const textOf = (items: readonly string[], marks: readonly Mark[]) =>
   marks.map(({ item, start, end }) => items[item]?.slice(start, end))

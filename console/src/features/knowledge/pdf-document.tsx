@@ -13,8 +13,7 @@ import { Finding } from './finding.tsx'
 import { locate } from './locate.ts'
 import { passageIn } from './passage.ts'
 import { openPdf, readPage } from './pdf.ts'
-import type { DocumentText, Source } from './requests.ts'
-import { getFile, getText } from './requests.ts'
+import { type DocumentText, getFile, getText, type Source } from './requests.ts'
 import { text } from './text.ts'
 
 /** More UTF-16 units than a page has before or after a passage. */

@@ -1,9 +1,13 @@
-import type { PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist'
-import { GlobalWorkerOptions, getDocument, version } from 'pdfjs-dist'
+import {
+  GlobalWorkerOptions,
+  getDocument,
+  type PDFDocumentProxy,
+  type PDFPageProxy,
+  version,
+} from 'pdfjs-dist'
 import workerAddress from 'pdfjs-dist/build/pdf.worker.min.mjs?url'
 import type { Mark } from './locate.ts'
-import type { TextItem } from './outline.ts'
-import { cornersOf } from './outline.ts'
+import { cornersOf, type TextItem } from './outline.ts'
 
 declare global {
   /** Defined in browsers with Trusted Types. */

@@ -3,12 +3,18 @@ import { invalidate, useChange } from '#console/api/query.ts'
 import { addressOf } from '#console/api/request.ts'
 import { createStore } from '#console/api/store.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
-import { useAgent } from '#console/shell/agent.tsx'
+import { type Agent, useAgent } from '#console/shell/agent.tsx'
 import { Menu } from '#console/ui/menu.tsx'
 import { toast, toastError, undoable } from '#console/ui/toast.tsx'
-import type { Source } from './requests.ts'
-import { deleteSource, fileNameOf, getFile, isInWork, reindexSource, sourcesPath } from './requests.ts'
+import {
+  deleteSource,
+  fileNameOf,
+  getFile,
+  isInWork,
+  reindexSource,
+  type Source,
+  sourcesPath,
+} from './requests.ts'
 import { text } from './text.ts'
 
 /** Sources that are shown as deleted while the deletion can be undone, regardless of other changes. */

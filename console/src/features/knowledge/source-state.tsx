@@ -1,9 +1,7 @@
 import { useText } from '#console/i18n/text.ts'
 import { Progress } from '#console/ui/progress.tsx'
-import type { Tone } from '#console/ui/status.tsx'
-import { Status } from '#console/ui/status.tsx'
-import type { Source } from './requests.ts'
-import { failedPagesOf, isInWork } from './requests.ts'
+import { Status, type Tone } from '#console/ui/status.tsx'
+import { failedPagesOf, isInWork, type Source } from './requests.ts'
 import { text } from './text.ts'
 
 const tones = {

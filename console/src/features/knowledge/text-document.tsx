@@ -8,8 +8,7 @@ import { Button } from '#console/ui/button.tsx'
 import { Problem } from '#console/ui/empty.tsx'
 import { Finding } from './finding.tsx'
 import { passageIn } from './passage.ts'
-import type { Source } from './requests.ts'
-import { getText } from './requests.ts'
+import { getText, type Source } from './requests.ts'
 import { text } from './text.ts'
 
 /** Number of UTF-16 units before and after a passage, and of each further step. */

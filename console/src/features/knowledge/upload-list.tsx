@@ -6,8 +6,7 @@ import { FileDrop } from '#console/ui/file-drop.tsx'
 import { Bytes } from '#console/ui/number.tsx'
 import { Progress } from '#console/ui/progress.tsx'
 import { text } from './text.ts'
-import type { Upload } from './uploads.ts'
-import { addUploads, dismiss, retry, uploads } from './uploads.ts'
+import { addUploads, dismiss, retry, type Upload, uploads } from './uploads.ts'
 
 const accept = '.pdf,.docx,.md,.txt,.csv,.json,.jsonl,.ndjson'
 

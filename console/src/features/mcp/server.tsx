@@ -12,8 +12,15 @@ import { Empty, Problem } from '#console/ui/empty.tsx'
 import { Heading } from '#console/ui/heading.tsx'
 import { Status } from '#console/ui/status.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
-import type { McpTool, ToolList } from './requests.ts'
-import { approveTools, deleteServer, getServer, listTools, serversPath } from './requests.ts'
+import {
+  approveTools,
+  deleteServer,
+  getServer,
+  listTools,
+  type McpTool,
+  serversPath,
+  type ToolList,
+} from './requests.ts'
 import { ServerStatus } from './servers.tsx'
 import { text } from './text.ts'
 import './mcp.css'

@@ -1,9 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ComponentType, ReactNode } from 'react'
-import { useState } from 'react'
+import { type ComponentType, type ReactNode, useState } from 'react'
 import { query, useChange } from '#console/api/query.ts'
-import type { ApiRequest } from '#console/api/request.ts'
-import { path } from '#console/api/request.ts'
+import { type ApiRequest, path } from '#console/api/request.ts'
 import { useText } from '#console/i18n/text.ts'
 import { useAgent } from '#console/shell/agent.tsx'
 import { views } from '#console/shell/feature.ts'
@@ -13,8 +11,9 @@ import { confirm } from '#console/ui/confirm.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
 import { Match } from './match.tsx'
-import type { AttentionItem, AttentionKind } from './requests.ts'
 import {
+  type AttentionItem,
+  type AttentionKind,
   changedBy,
   decideStep,
   endTakeover,

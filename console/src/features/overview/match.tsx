@@ -6,8 +6,13 @@ import { useAgent } from '#console/shell/agent.tsx'
 import { Combobox } from '#console/ui/combobox.tsx'
 import { Dialog } from '#console/ui/dialog.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
-import type { AttentionItem, Transaction } from './requests.ts'
-import { changedBy, listTransactions, matchPayment } from './requests.ts'
+import {
+  type AttentionItem,
+  changedBy,
+  listTransactions,
+  matchPayment,
+  type Transaction,
+} from './requests.ts'
 import { text } from './text.ts'
 
 /** A dialog that finds the transaction of a bank's message. */

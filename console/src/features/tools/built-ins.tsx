@@ -6,8 +6,7 @@ import { CheckField } from '#console/ui/field.tsx'
 import { List } from '#console/ui/list.tsx'
 import { Status } from '#console/ui/status.tsx'
 import { toastError } from '#console/ui/toast.tsx'
-import type { BuiltInRules, ListedTool } from './requests.ts'
-import { changeBuiltIns, getSettings, listBuiltIns } from './requests.ts'
+import { type BuiltInRules, changeBuiltIns, getSettings, type ListedTool, listBuiltIns } from './requests.ts'
 import { text } from './text.ts'
 
 /** The tools of the service, which are switched and marked by a setting of the agent. */

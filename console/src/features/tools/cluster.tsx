@@ -11,8 +11,15 @@ import { Heading } from '#console/ui/heading.tsx'
 import { SchemaForm } from '#console/ui/schema-form.tsx'
 import { Status } from '#console/ui/status.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
-import type { AgentTool, ToolCredential } from './requests.ts'
-import { deleteCluster, listCredentials, listTools, setCredentials, toolsPath } from './requests.ts'
+import {
+  type AgentTool,
+  deleteCluster,
+  listCredentials,
+  listTools,
+  setCredentials,
+  type ToolCredential,
+  toolsPath,
+} from './requests.ts'
 import { text } from './text.ts'
 import { ToolList } from './tool-list.tsx'
 import './tools.css'

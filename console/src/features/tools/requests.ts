@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
-import type { Query } from '#console/api/request.ts'
-import { get, path, post, put, remove } from '#console/api/request.ts'
+import { get, path, post, put, type Query, remove } from '#console/api/request.ts'
 import type { Agent } from '#console/shell/agent.tsx'
 import type { settingsAnswerSchema } from '#features/agents/settings.schema.ts'
 import type { McpTool } from '#features/mcp/mcp.schema.ts'

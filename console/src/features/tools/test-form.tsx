@@ -7,8 +7,7 @@ import { CodeBlock } from '#console/ui/code.tsx'
 import { SchemaForm } from '#console/ui/schema-form.tsx'
 import { Status } from '#console/ui/status.tsx'
 import { argumentsOf, formOf } from './arguments.ts'
-import type { AgentTool, TestAnswer } from './requests.ts'
-import { listServerTools, testTool } from './requests.ts'
+import { type AgentTool, listServerTools, type TestAnswer, testTool } from './requests.ts'
 import { text } from './text.ts'
 
 /** Calls a tool once with arguments from a form, and shows the result. */

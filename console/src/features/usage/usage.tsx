@@ -15,8 +15,7 @@ import { Section } from '#console/ui/section.tsx'
 import { Tabs } from '#console/ui/tabs.tsx'
 import type { Usage as Answer } from '#features/usage/usage.schema.ts'
 import { usageSearch } from './feature.ts'
-import type { Group, UsageRow } from './requests.ts'
-import { getSettings, getUsage, listKeys } from './requests.ts'
+import { type Group, getSettings, getUsage, listKeys, type UsageRow } from './requests.ts'
 import { text } from './text.ts'
 import './usage.css'
 
@@ -157,7 +156,10 @@ function Rows({ group, rows, error }: { group: Group; rows: UsageRow[] | undefin
   })
   return (
     <List<UsageRow>
-      {...{ rows, total: rows?.length, error, loadMore: undefined }}
+      rows={rows}
+      total={rows?.length}
+      error={error}
+      loadMore={undefined}
       label={t.groups[group]}
       keyOf={row => String(row[group])}
       empty={<Empty title={t.none} text={t.noneText} />}

@@ -4,8 +4,7 @@ import { useAgent } from '#console/shell/agent.tsx'
 import { Dialog } from '#console/ui/dialog.tsx'
 import { SchemaForm } from '#console/ui/schema-form.tsx'
 import { Status } from '#console/ui/status.tsx'
-import type { Webhook } from './requests.ts'
-import { changeWebhook, createWebhook, webhooksPath } from './requests.ts'
+import { changeWebhook, createWebhook, type Webhook, webhooksPath } from './requests.ts'
 import { text } from './text.ts'
 
 interface WebhookFormProps {

@@ -20,15 +20,16 @@ import { Segments } from '#console/ui/tabs.tsx'
 import { Time } from '#console/ui/time.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
 import { webhookSearch } from './feature.ts'
-import type { Delivery, Webhook } from './requests.ts'
 import {
   changeWebhook,
+  type Delivery,
   deleteWebhook,
   getWebhook,
   listDeliveries,
   replaceSecret,
   retryDelivery,
   testWebhook,
+  type Webhook,
   webhooksPath,
 } from './requests.ts'
 import { text } from './text.ts'

@@ -1,11 +1,21 @@
 import { Graph as Layout, layout } from '@dagrejs/dagre'
-import type { Edge, EdgeProps, Node, NodeProps } from '@xyflow/react'
-import { Background, BaseEdge, Controls, Handle, MiniMap, Position, ReactFlow } from '@xyflow/react'
+import {
+  Background,
+  BaseEdge,
+  Controls,
+  type Edge,
+  type EdgeProps,
+  Handle,
+  MiniMap,
+  type Node,
+  type NodeProps,
+  Position,
+  ReactFlow,
+} from '@xyflow/react'
 import { useMemo } from 'react'
 import { formatDuration } from '#console/i18n/format.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { IconName } from '#console/ui/icon.tsx'
-import { Icon } from '#console/ui/icon.tsx'
+import { Icon, type IconName } from '#console/ui/icon.tsx'
 import type { Step } from './steps.ts'
 import { text } from './text.ts'
 import type { Shown, StepsProps } from './workflow.tsx'

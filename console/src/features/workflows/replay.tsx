@@ -11,12 +11,10 @@ import { onKeys } from '#console/ui/keys.ts'
 import { Time } from '#console/ui/time.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
 import { Decision } from './decision.tsx'
-import type { Execution } from './requests.ts'
-import { executionLists, retryExecution, terminateExecution } from './requests.ts'
+import { type Execution, executionLists, retryExecution, terminateExecution } from './requests.ts'
 import { RunStatus } from './runs.tsx'
 import { text } from './text.ts'
-import type { TimedResult, Timeline } from './timeline.ts'
-import { questionOf, resultsAt } from './timeline.ts'
+import { questionOf, resultsAt, type TimedResult, type Timeline } from './timeline.ts'
 
 interface ReplayProps {
   run: Execution

@@ -1,12 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
-import { useMemo, useState, useSyncExternalStore } from 'react'
+import { type ReactNode, useMemo, useState, useSyncExternalStore } from 'react'
 import type { DefinitionProblem } from '#console/api/errors.ts'
 import { query, queryClient, useChange } from '#console/api/query.ts'
 import { useText } from '#console/i18n/text.ts'
-import type { Agent } from '#console/shell/agent.tsx'
-import { useAgent } from '#console/shell/agent.tsx'
+import { type Agent, useAgent } from '#console/shell/agent.tsx'
 import type { SearchOf } from '#console/shell/view.ts'
 import { Button } from '#console/ui/button.tsx'
 import { confirm } from '#console/ui/confirm.tsx'
@@ -21,23 +19,23 @@ import type { workflowSearch } from './feature.ts'
 import { Graph } from './graph.tsx'
 import { Outline } from './outline.tsx'
 import { Replay } from './replay.tsx'
-import type { Definition, Execution, Workflow } from './requests.ts'
 import {
   changeWorkflow,
+  type Definition,
   deleteWorkflow,
+  type Execution,
   executionLists,
   getExecution,
   getWorkflow,
+  type Workflow,
   workflowsPath,
 } from './requests.ts'
 import { Runs } from './runs.tsx'
 import { Start } from './start.tsx'
 import { StepPanel } from './step-panel.tsx'
-import type { Step } from './steps.ts'
-import { stepsOf } from './steps.ts'
+import { type Step, stepsOf } from './steps.ts'
 import { text } from './text.ts'
-import type { StepState, TimedResult } from './timeline.ts'
-import { resultsAt, stateOf, timelineOf } from './timeline.ts'
+import { resultsAt, type StepState, stateOf, type TimedResult, timelineOf } from './timeline.ts'
 import { workflowTones } from './workflows.tsx'
 import './workflow.css'
 

@@ -1,7 +1,6 @@
 import type { Options } from 'csv-parse/sync'
 import { decodeText } from '../encoding/decode-text.ts'
-import type { ParsedDocument, Piece } from '../parsed-document.ts'
-import { documentOf, linesOf } from '../parsed-document.ts'
+import { documentOf, linesOf, type ParsedDocument, type Piece } from '../parsed-document.ts'
 import { columnNames } from './column-names.ts'
 
 type Parse = (text: string, options: Options) => string[][]

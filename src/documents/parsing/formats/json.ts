@@ -1,7 +1,12 @@
 import { decodeText } from '../encoding/decode-text.ts'
 import { limits } from '../limits.ts'
-import type { ParsedDocument } from '../parsed-document.ts'
-import { documentOf, linesOf, tooMuchText, UnreadableDocument } from '../parsed-document.ts'
+import {
+  documentOf,
+  linesOf,
+  type ParsedDocument,
+  tooMuchText,
+  UnreadableDocument,
+} from '../parsed-document.ts'
 
 /** Mean length of a line above which a document was written for machines and gets line breaks. */
 const longLine = 200

@@ -1,5 +1,4 @@
-import type { ParsedDocument } from '../parsed-document.ts'
-import { documentOf } from '../parsed-document.ts'
+import { documentOf, type ParsedDocument } from '../parsed-document.ts'
 
 /** Rows of a query, as JSON. */
 export interface Rows {

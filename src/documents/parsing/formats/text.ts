@@ -1,6 +1,5 @@
 import { decodeText } from '../encoding/decode-text.ts'
-import type { ParsedDocument } from '../parsed-document.ts'
-import { documentOf } from '../parsed-document.ts'
+import { documentOf, type ParsedDocument } from '../parsed-document.ts'
 
 export async function parseText(bytes: Uint8Array): Promise<ParsedDocument> {
   return documentOf([{ text: decodeText(bytes) }])

@@ -1,5 +1,4 @@
-import type { HtmlDocument, HtmlElement, HtmlNode } from './html-tree.ts'
-import { elementsOf, textOf } from './html-tree.ts'
+import { elementsOf, type HtmlDocument, type HtmlElement, type HtmlNode, textOf } from './html-tree.ts'
 import {
   besides,
   busyName,

@@ -1,6 +1,12 @@
 import { toMarkdown } from './html-to-markdown.ts'
-import type { HtmlDocument, HtmlElement } from './html-tree.ts'
-import { elementsOf, parseHtml, removeElements, textOf } from './html-tree.ts'
+import {
+  elementsOf,
+  type HtmlDocument,
+  type HtmlElement,
+  parseHtml,
+  removeElements,
+  textOf,
+} from './html-tree.ts'
 import { linkTarget, lists } from './rendering/content-kinds.ts'
 
 export interface HtmlPage {

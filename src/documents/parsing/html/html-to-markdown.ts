@@ -1,8 +1,6 @@
 import { limits } from '../limits.ts'
-import type { HtmlElement } from './html-tree.ts'
-import { removeElements, shapeOf, textOf } from './html-tree.ts'
-import type { BlockOptions } from './rendering/blocks.ts'
-import { blocksAsMarkdown } from './rendering/blocks.ts'
+import { type HtmlElement, removeElements, shapeOf, textOf } from './html-tree.ts'
+import { type BlockOptions, blocksAsMarkdown } from './rendering/blocks.ts'
 import { silent } from './rendering/content-kinds.ts'
 
 /** Writes markdown with headings as `#`, GitHub's tables, and images as their description. Changes `root`. */

@@ -11,29 +11,23 @@ import type { KeyRow, KeysRepository } from './keys.repository.ts'
 
 const key = newApiKey('agent')
 const row = {
-  ...{
-    id: 'k1',
-    agent_id: 'a1',
-    creator: 'ada@example.com',
-    name: 'CI',
-    role: 'viewer',
-    hint: key.slice(-4),
-  },
-  ...{
-    agents: null,
-    rate_per_minute: null,
-    hash: apiKeyHash(key) ?? '',
-    previous_hash: null,
-    previous_until: null,
-  },
-  ...{
-    created_at: '',
-    expires_at: null,
-    last_used_at: null,
-    revoked_at: null,
-    monthly_tokens: null,
-    monthly_usd: null,
-  },
+  id: 'k1',
+  agent_id: 'a1',
+  creator: 'ada@example.com',
+  name: 'CI',
+  role: 'viewer',
+  hint: key.slice(-4),
+  agents: null,
+  rate_per_minute: null,
+  hash: apiKeyHash(key) ?? '',
+  previous_hash: null,
+  previous_until: null,
+  created_at: '',
+  expires_at: null,
+  last_used_at: null,
+  revoked_at: null,
+  monthly_tokens: null,
+  monthly_usd: null,
 } satisfies KeyRow
 
 const findByHash = vi.fn<KeysRepository['findByHash']>()
@@ -52,13 +46,13 @@ async function queriesOf(isExclusive: boolean, token: string, times: number): Pr
   const needs = { isExclusive, clock: systemClock, log: createLog('silent') }
   const identification = createKeyIdentification({ ...needs, repository: { findByHash, noteUse } as never })
   const access = createAccessService({
-    ...{ ...needs, ids: randomIds, repository: { findRole } as never },
-    ...{
-      hasGateway: false,
-      people: { isProved: async () => true },
-      forgetMore() {},
-      roleTakenAway() {},
-    },
+    ...needs,
+    ids: randomIds,
+    repository: { findRole } as never,
+    hasGateway: false,
+    people: { isProved: async () => true },
+    forgetMore() {},
+    roleTakenAway() {},
   })
   for (let time = 0; time < times; time += 1) {
     const headers = { authorization: `Bearer ${token}` }

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { apiKeyHash, isApiKey } from '#platform/api-key.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import type { OwnLimit } from '#platform/http/rate-limits/rate-limit.ts'
 import { unstorable } from '#platform/http/requests/storable-text.ts'
@@ -118,7 +117,9 @@ export type KeyIdentification = ReturnType<typeof createKeyIdentification>
 function keyOf({ id, name, creator, role, agent_id, agents }: KeyRow): CallerKey {
   const personal = agents === null ? undefined : (JSON.parse(agents) as string[])
   return {
-    ...{ id, name, creator },
+    id,
+    name,
+    creator,
     role: isRole(role) ? role : undefined,
     agents: agent_id === null ? personal : [agent_id],
   }

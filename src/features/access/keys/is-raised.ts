@@ -1,5 +1,4 @@
-import type { Role } from '../policy.ts'
-import { lesser } from '../policy.ts'
+import { lesser, type Role } from '../policy.ts'
 import type { KeyRow } from './keys.repository.ts'
 
 /** Returns whether a changed key may do, spend or reach more than before, or live longer; null is no limit. */

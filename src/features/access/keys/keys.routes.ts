@@ -3,11 +3,12 @@ import type { TSchema } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
 import type { KeyScope } from './keys.repository.ts'
-import type { KeyChanges, NewKey } from './keys.schema.ts'
 import {
   agentKeyChangesSchema,
+  type KeyChanges,
   keySchema,
   keyWithSecretSchema,
+  type NewKey,
   newAgentKeySchema,
   newPersonalKeySchema,
   personalKeyChangesSchema,
@@ -29,15 +30,21 @@ interface Kind {
 
 const kinds: readonly Kind[] = [
   {
-    ...{ base: '/api/agents/:id/keys', prefix: 'Agent', whose: 'of the agent' },
+    base: '/api/agents/:id/keys',
+    prefix: 'Agent',
+    whose: 'of the agent',
     config: { access: 'admin', opensAgent: false },
-    ...{ created: newAgentKeySchema, changed: agentKeyChangesSchema },
+    created: newAgentKeySchema,
+    changed: agentKeyChangesSchema,
     scopeOf: ({ params }) => ({ agentId: (params as { id: string }).id }),
   },
   {
-    ...{ base: '/api/auth/keys', prefix: 'My', whose: 'of the caller' },
+    base: '/api/auth/keys',
+    prefix: 'My',
+    whose: 'of the caller',
     config: { access: 'user' },
-    ...{ created: newPersonalKeySchema, changed: personalKeyChangesSchema },
+    created: newPersonalKeySchema,
+    changed: personalKeyChangesSchema,
     scopeOf: ({ caller: { user } }) => ({ person: user?.email ?? '' }),
   },
 ]
@@ -53,32 +60,42 @@ function register(app: App, keys: KeysService, kind: Kind): void {
   const owner = (request: FastifyRequest) => ({ scope: kind.scopeOf(request), by: request })
 
   routes.list('', {
-    ...{ name: `list${prefix}Keys`, summary: `List API keys ${whose}`, ...config },
+    name: `list${prefix}Keys`,
+    summary: `List API keys ${whose}`,
+    ...config,
     rows: 'keys',
     of: keySchema,
     handle: request => keys.list(owner(request), request.query),
   })
   routes.create('', {
-    ...{ name: `create${prefix}Key`, summary: `Create an API key ${whose}`, ...config },
+    name: `create${prefix}Key`,
+    summary: `Create an API key ${whose}`,
+    ...config,
     description: 'Only this answer contains the key. The rights of its creator bound those of the key.',
     body: created,
     answer: keyWithSecretSchema,
     handle: request => keys.create(owner(request), request.body as NewKey),
   })
   routes.update('/:keyId', {
-    ...{ name: `update${prefix}Key`, summary: `Update an API key ${whose}`, ...config },
+    name: `update${prefix}Key`,
+    summary: `Update an API key ${whose}`,
+    ...config,
     body: changed,
     answer: keySchema,
     current: request => keys.get(owner(request), request.params.keyId),
     handle: request => keys.update(owner(request), request.params.keyId, request.body as KeyChanges),
   })
   routes.remove('/:keyId', {
-    ...{ name: `revoke${prefix}Key`, summary: `Delete an API key ${whose}`, ...config },
+    name: `revoke${prefix}Key`,
+    summary: `Delete an API key ${whose}`,
+    ...config,
     description: 'It is refused from now on, and what it has under way ends.',
     handle: request => keys.revoke(owner(request), request.params.keyId),
   })
   routes.post('/:keyId/rotate', {
-    ...{ name: `rotate${prefix}Key`, summary: `Replace an API key ${whose}`, ...config },
+    name: `rotate${prefix}Key`,
+    summary: `Replace an API key ${whose}`,
+    ...config,
     description:
       'Only this answer contains the new key. The former one is refused at once, or after `overlap_hours`.',
     body: rotationSchema,

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { monthlyBudget } from '#platform/http/monthly-budget.ts'
 import { orNull } from '#platform/own-schemas.ts'
 import { roles } from '../policy.ts'

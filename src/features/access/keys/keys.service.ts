@@ -1,6 +1,5 @@
 import { apiKeyHash, apiKeyHint, newApiKey } from '#platform/api-key.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { describeChange } from '#platform/current-change.ts'
 import { AccessDenied, AppError, conflict, invalid, required } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'

@@ -1,6 +1,5 @@
 import type { CDPSession, Locator, Page } from 'playwright-core'
-import type { Static, TObject, TProperties } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import type { SchemaProblem } from '#platform/schema-problem.ts'
 import type { Outline, OutlineOptions } from '../outline/outline.ts'
 import type { Tab } from '../sessions/browser-session.ts'

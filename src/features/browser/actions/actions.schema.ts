@@ -1,5 +1,4 @@
-import type { Static, TProperties } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, type TProperties, Type } from 'typebox'
 import { invalid } from '#platform/errors.ts'
 import { problemOf } from '#platform/schema-check.ts'
 import { actionNames, actions } from './registry.ts'

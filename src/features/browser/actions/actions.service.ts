@@ -1,7 +1,13 @@
 import { AppError, invalid } from '#platform/errors.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
-import type { ActionInput, ActionResult, Executed, ExecuteInput } from './actions.schema.ts'
-import { requireAction, timeoutOf } from './actions.schema.ts'
+import {
+  type ActionInput,
+  type ActionResult,
+  type Executed,
+  type ExecuteInput,
+  requireAction,
+  timeoutOf,
+} from './actions.schema.ts'
 import { Actor } from './actor.ts'
 import { Overdue, orAborted, within } from './within.ts'
 

@@ -25,7 +25,9 @@ export const evaluate = defineAction({
     const script = `(${boundedValue})(() => (0, eval)(${JSON.stringify(expression)}), ${maxValue})`
     const { result } = await cdp.send('Runtime.evaluate', {
       expression: script,
-      ...{ awaitPromise: true, returnByValue: true, userGesture: true },
+      awaitPromise: true,
+      returnByValue: true,
+      userGesture: true,
     })
     const answer = String(result.value)
     const [kind, text] = [answer[0], answer.slice(1)]

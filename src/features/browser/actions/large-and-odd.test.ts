@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Executed } from '#test/support/action-stage.ts'
-import { browserPath, browserStage } from '#test/support/action-stage.ts'
+import { browserPath, browserStage, type Executed } from '#test/support/action-stage.ts'
 import { seededRandom } from '#test/support/random.ts'
 
 const html = (title: string, body: string) => `<!doctype html><title>${title}</title><body>${body}`

@@ -9,8 +9,7 @@ import { listen } from '../sessions/session-events.ts'
 import { agentOfSession, parametersOf } from '../sessions/session-id.ts'
 import { isOpen } from '../sessions/session-status.ts'
 import type { Person } from '../sessions/takeover.ts'
-import type { Connection } from './connection.ts'
-import { closeCodes } from './connection.ts'
+import { type Connection, closeCodes } from './connection.ts'
 
 interface Dependencies {
   access: ConnectionAccess

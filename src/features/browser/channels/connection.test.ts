@@ -8,7 +8,9 @@ function connect() {
   const sent: string[] = []
   const codes: number[] = []
   const socket = Object.assign(new EventEmitter(), {
-    ...{ OPEN: 1, readyState: 1, bufferedAmount: 0 },
+    OPEN: 1,
+    readyState: 1,
+    bufferedAmount: 0,
     send(text: string) {
       sent.push(text)
       socket.bufferedAmount += text.length

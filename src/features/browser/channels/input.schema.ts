@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
 
 /** CSS pixels; a drag can lead out of the window. */

@@ -1,6 +1,5 @@
 import type { Recordings } from '../recordings/recordings.service.ts'
-import type { SessionEvents } from '../sessions/session-events.ts'
-import { listen } from '../sessions/session-events.ts'
+import { listen, type SessionEvents } from '../sessions/session-events.ts'
 import type { ChannelOptions } from './admission.ts'
 
 /** Sends new console messages of pages. */

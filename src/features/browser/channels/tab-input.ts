@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CDPSession } from 'playwright-core'
-import type { ClipboardUse } from '../sessions/clipboard.ts'
-import { clipboardUseOf } from '../sessions/clipboard.ts'
+import { type ClipboardUse, clipboardUseOf } from '../sessions/clipboard.ts'
 import type { InputOf } from './input.schema.ts'
 import { modifierOf, shortcutModifiers, textOf, virtualKeyOf } from './keyboard.ts'
 
@@ -79,8 +78,11 @@ export class TabInput {
     if (use !== undefined) this.hold(() => this.#prepareClipboard(use))
     this.#send('Input.dispatchKeyEvent', {
       type: event === 'keyUp' ? 'keyUp' : text === undefined ? 'rawKeyDown' : 'keyDown',
-      ...{ key, code, modifiers },
-      ...{ windowsVirtualKeyCode: virtualKey, nativeVirtualKeyCode: virtualKey },
+      key,
+      code,
+      modifiers,
+      windowsVirtualKeyCode: virtualKey,
+      nativeVirtualKeyCode: virtualKey,
       ...(text !== undefined && { text }),
     })
   }

@@ -2,14 +2,11 @@ import type { Browser } from 'playwright-core'
 import { invalid } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
-import type { Program } from './bundled.ts'
-import { bundledChromium } from './bundled.ts'
+import { bundledChromium, type Program } from './bundled.ts'
 import type { ParseLarge } from './devtools/connection.ts'
 import { createParseLarge } from './devtools/parse-large.ts'
-import type { RemoteBrowser } from './remote.ts'
-import { connectRemote } from './remote.ts'
-import type { RunningBrowser } from './start.ts'
-import { StartFailed, startChromium } from './start.ts'
+import { connectRemote, type RemoteBrowser } from './remote.ts'
+import { type RunningBrowser, StartFailed, startChromium } from './start.ts'
 
 interface Dependencies {
   dataDirectory: string

@@ -1,12 +1,10 @@
 import { join } from 'node:path'
 import { AppError } from '#platform/errors.ts'
 import { removeTemporaryFolder } from '#platform/temporary-folder.ts'
-import type { ParseLarge } from './devtools/connection.ts'
-import { DevToolsConnection } from './devtools/connection.ts'
+import { DevToolsConnection, type ParseLarge } from './devtools/connection.ts'
 import { openWebSocket } from './devtools/web-socket.ts'
 import { makeProfileFolder } from './profile-folder.ts'
-import type { RunningBrowser } from './start.ts'
-import { remember } from './start.ts'
+import { type RunningBrowser, remember } from './start.ts'
 
 export interface RemoteBrowser {
   /** The address of its DevTools protocol; can contain credentials. */

@@ -1,7 +1,6 @@
 import type { Frame, Locator, Page } from 'playwright-core'
 import { createClickTarget, createNumbered } from './click-target.ts'
-import type { NearestOptions } from './nearest.ts'
-import { createNearest } from './nearest.ts'
+import { createNearest, type NearestOptions } from './nearest.ts'
 import { popupFields } from './popup-fields.ts'
 import { readers as pageReaders } from './readers.ts'
 

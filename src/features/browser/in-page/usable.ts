@@ -91,7 +91,11 @@ export function collectUsable(limits: UsableLimits, judge: ReturnType<typeof cre
     world.usableNumber = (world.usableNumber ?? 0) + 1
     element.usableNumber ??= world.usableNumber
     return {
-      ...{ refs, around, role, number: element.usableNumber, name: nameOf(element) },
+      refs,
+      around,
+      role,
+      number: element.usableNumber,
+      name: nameOf(element),
       box: { x: Math.round(x), y: Math.round(y), width: Math.round(width), height: Math.round(height) },
       expanded: role === 'summary' && element.parentElement?.open === true,
       checked: element.control?.checked === true,

@@ -3,10 +3,8 @@ import { SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
 import { openSession } from '#test/support/browser-stage.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { Grant } from './live-links.ts'
-import { createLiveLinks } from './live-links.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
+import { createLiveLinks, type Grant } from './live-links.ts'
 
 const hourMs = 60 * 60_000
 

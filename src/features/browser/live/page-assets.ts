@@ -3,8 +3,7 @@ import { extname } from 'node:path'
 import { Type } from 'typebox'
 import { notFound } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
-import type { KeptFile } from '#platform/http/responses/kept-file.ts'
-import { keepFile, sendKept } from '#platform/http/responses/kept-file.ts'
+import { type KeptFile, keepFile, sendKept } from '#platform/http/responses/kept-file.ts'
 
 const types: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css' }
 

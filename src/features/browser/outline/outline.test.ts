@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMask, maskWithin } from '../secrets/mask.ts'
-import type { OutlineOptions } from './outline.ts'
-import { outlineCharacters, outlineOf } from './outline.ts'
+import { type OutlineOptions, outlineCharacters, outlineOf } from './outline.ts'
 import type { SnapshotNode } from './snapshot.ts'
 
 const at = (y: number, height = 20) => ({ x: 0, y, width: 100, height })

@@ -1,5 +1,4 @@
-import type { Line } from './lines.ts'
-import { linesOf } from './lines.ts'
+import { type Line, linesOf } from './lines.ts'
 import type { SnapshotNode } from './snapshot.ts'
 
 /** Max characters of an outline, including the notes around its lines. */

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CDPSession, Page } from 'playwright-core'
-import type { Usable, UsableLimits } from '../in-page/usable.ts'
-import { collectUsable, createJudge } from '../in-page/usable.ts'
+import { collectUsable, createJudge, type Usable, type UsableLimits } from '../in-page/usable.ts'
 import type { SnapshotNode } from './snapshot.ts'
 
 const limits: UsableLimits = { elements: 5000, found: 2000, characters: 60, descendants: 50 }
@@ -60,7 +59,9 @@ async function findInFrame(
     isLarge || page === undefined ? [] : await handlersIn(cdp, page, executionContextId).catch(() => [])
   const { result } = await cdp.send('Runtime.callFunctionOn', {
     functionDeclaration: collect,
-    ...{ executionContextId, arguments: [{ value: limits }, ...handling], returnByValue: true },
+    executionContextId,
+    arguments: [{ value: limits }, ...handling],
+    returnByValue: true,
   })
   return result.value ?? []
 }

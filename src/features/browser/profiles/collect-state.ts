@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BrowserContext, Frame, Page } from 'playwright-core'
 import type { BrowserSession } from '../sessions/browser-session.ts'
-import type { OriginStorage } from './collect-storage.ts'
-import { readStorage } from './collect-storage.ts'
-import type { Entries, Entry } from './profile-entries.ts'
-import { databaseKey, itemKey, nameOf, withCookies } from './profile-entries.ts'
+import { type OriginStorage, readStorage } from './collect-storage.ts'
+import { databaseKey, type Entries, type Entry, itemKey, nameOf, withCookies } from './profile-entries.ts'
 
 const mostOrigins = 500
 /** Limits in milliseconds: in all, for one origin, and for its databases. */

@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core'
 import { createEncode } from './encode-value.ts'
-import type { StoredDatabase } from './read-database.ts'
-import { createReadDatabase } from './read-database.ts'
+import { createReadDatabase, type StoredDatabase } from './read-database.ts'
 
 declare const localStorage: Record<string, string> & { getItem(name: string): string | null }
 declare const indexedDB: { databases(): Promise<{ name?: string }[]> }

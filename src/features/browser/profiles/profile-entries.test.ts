@@ -2,8 +2,15 @@ import { EventEmitter } from 'node:events'
 import type { BrowserContext } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { watchOrigins } from './collect-state.ts'
-import type { Entries, KeptState } from './profile-entries.ts'
-import { bounded, entriesOf, itemKey, merged, stateOf } from './profile-entries.ts'
+import {
+  bounded,
+  type Entries,
+  entriesOf,
+  itemKey,
+  type KeptState,
+  merged,
+  stateOf,
+} from './profile-entries.ts'
 
 const site = (origin: string, items: Record<string, string>) => ({
   origin,

@@ -1,7 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import { listOf } from '#platform/http/lists/list-of.ts'
-import type { ListParameters, Page } from '#platform/http/lists/list-query.ts'
-import { listRows } from '#platform/http/lists/list-query.ts'
+import { type ListParameters, listRows, type Page } from '#platform/http/lists/list-query.ts'
 import { browserTables } from '#storage/tables/browser.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Profile } from '../sessions/sessions.schema.ts'

@@ -1,5 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { conflict, notFound } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
@@ -9,10 +8,11 @@ import type { BrowserSession, StorageState } from '../sessions/browser-session.t
 import type { ProfileCopy } from '../sessions/held-sessions.ts'
 import { endLostSessions, isProfileInUse } from '../sessions/sessions.repository.ts'
 import { collectState, watchOrigins } from './collect-state.ts'
-import type { Entries, KeptState } from './profile-entries.ts'
 import {
   bounded,
+  type Entries,
   entriesOf,
+  type KeptState,
   merged,
   noteOn,
   stateOf,

@@ -1,6 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
-import type { JobHandler } from '#platform/jobs/jobs.ts'
-import { JobYields } from '#platform/jobs/jobs.ts'
+import { type JobHandler, JobYields } from '#platform/jobs/jobs.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { deleteRecordings, findRecording } from './recordings.repository.ts'

@@ -4,10 +4,8 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
 import { createPruneJob, pruneJob } from './prune-recordings.job.ts'
 import { Recorder } from './recorder.ts'
-import type { Recording } from './recordings.repository.ts'
-import { findPiece, findRecording } from './recordings.repository.ts'
-import type { RecordingLimits, StoringDependencies } from './storing.ts'
-import { RecordingStore } from './storing.ts'
+import { findPiece, findRecording, type Recording } from './recordings.repository.ts'
+import { type RecordingLimits, RecordingStore, type StoringDependencies } from './storing.ts'
 
 /** An event of rrweb: a snapshot, a change, or a mark of the service (type 5 with `tag`, `payload`). */
 export interface RrwebEvent {

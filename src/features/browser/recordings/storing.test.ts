@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { deleteRecordings } from './recordings.repository.ts'
 import { RecordingStore } from './storing.ts'
 

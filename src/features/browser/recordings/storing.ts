@@ -1,7 +1,6 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'

@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core'
 import { read } from '../in-page/read.ts'
-import type { Mask } from './mask.ts'
-import { createMask } from './mask.ts'
+import { createMask, type Mask } from './mask.ts'
 import { secretFields } from './secret-fields.ts'
 
 /** `together` limits the characters of all values. */

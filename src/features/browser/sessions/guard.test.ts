@@ -1,17 +1,14 @@
 /** Pages that look for this machine and its network by every way that a browser has: none may lead anywhere. */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { openSession } from '#test/support/browser-stage.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp, testApp } from '#test/support/build-app.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { hostilePage } from '#test/support/hostile-page.ts'
 import { useNameServer } from '#test/support/name-server.ts'
-import type { AnswerSite } from '#test/support/site-server.ts'
-import { startSite } from '#test/support/site-server.ts'
+import { type AnswerSite, startSite } from '#test/support/site-server.ts'
 
 /** Where the site of the page answers, which the operator allows. */
 const permitted = '127.0.0.1'

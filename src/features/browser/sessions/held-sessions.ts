@@ -2,8 +2,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { BrowserSession } from './browser-session.ts'
-import type { SessionStatus } from './session-status.ts'
-import { isOpen } from './session-status.ts'
+import { isOpen, type SessionStatus } from './session-status.ts'
 import { endSession, renewSession } from './sessions.repository.ts'
 
 interface Dependencies {

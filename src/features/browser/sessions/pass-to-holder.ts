@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { AppError, conflict } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { NoAnswer, passOn } from '#platform/http/replicas/pass-on.ts'

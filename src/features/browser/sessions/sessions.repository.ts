@@ -1,11 +1,9 @@
 import type { Kysely, Selectable } from 'kysely'
 import { listOf } from '#platform/http/lists/list-of.ts'
-import type { ListParameters, Page } from '#platform/http/lists/list-query.ts'
-import { listRows } from '#platform/http/lists/list-query.ts'
+import { type ListParameters, listRows, type Page } from '#platform/http/lists/list-query.ts'
 import { browserTables } from '#storage/tables/browser.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { SessionStatus } from './session-status.ts'
-import { openStatuses } from './session-status.ts'
+import { openStatuses, type SessionStatus } from './session-status.ts'
 import type { SessionRecord } from './sessions.schema.ts'
 
 type Database = Kysely<AgentTables>

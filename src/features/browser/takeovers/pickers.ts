@@ -111,8 +111,16 @@ async function createFilePicker(takeover: Takeover, pageId: string, chooser: Fil
   let isRefused = false
   return {
     shown: {
-      ...{ picker: takeover.nextPicker(), pageId, kind: 'file', host: host ?? '', label: '', box },
-      ...{ accept, multiple, max_files: multiple ? fileLimits.files : 1, max_bytes: fileLimits.bytes },
+      picker: takeover.nextPicker(),
+      pageId,
+      kind: 'file',
+      host: host ?? '',
+      label: '',
+      box,
+      accept,
+      multiple,
+      max_files: multiple ? fileLimits.files : 1,
+      max_bytes: fileLimits.bytes,
     },
     rowAt: () => undefined,
     take({ name, mediaType, data, isNew }) {

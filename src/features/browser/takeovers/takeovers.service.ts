@@ -6,11 +6,9 @@ import type { Link, LiveLinks } from '../live/live-links.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
 import type { HeldSessions } from '../sessions/held-sessions.ts'
 import { isOpen } from '../sessions/session-status.ts'
-import type { Ending } from '../sessions/takeover.ts'
-import { Takeover } from '../sessions/takeover.ts'
+import { type Ending, Takeover } from '../sessions/takeover.ts'
 import { offerFiles } from './pickers.ts'
-import type { NewTakeover, TakeoverRecord } from './takeovers.schema.ts'
-import { maxSeconds } from './takeovers.schema.ts'
+import { maxSeconds, type NewTakeover, type TakeoverRecord } from './takeovers.schema.ts'
 
 interface Dependencies extends ChangeContext<BrowserEvents> {
   links: LiveLinks

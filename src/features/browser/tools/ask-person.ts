@@ -1,8 +1,6 @@
 import { Type } from 'typebox'
-import type { Tool } from '#models/tools/tool.ts'
-import { fromSchema } from '#models/tools/tool.ts'
-import type { PersonWait, ToolTurn } from '#models/tools/tool-turn.ts'
-import { CallWaits } from '#models/tools/tool-turn.ts'
+import { fromSchema, type Tool } from '#models/tools/tool.ts'
+import { CallWaits, type PersonWait, type ToolTurn } from '#models/tools/tool-turn.ts'
 import { AppError } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { orAborted } from '../actions/within.ts'
@@ -35,7 +33,8 @@ export function createAskPerson(needs: Dependencies) {
       name: 'browser_ask_person',
       description:
         'Asks a person to take over the open page, for what only they may do: sign in, enter a code, solve a captcha, pay. Waits until they hand back, and returns what the page says then.',
-      ...{ isBuiltIn: true, observesChange: true },
+      isBuiltIn: true,
+      observesChange: true,
       ...fromSchema(schema),
       async execute({ reason: given }, signal) {
         const reason = String(given)

@@ -1,8 +1,6 @@
-import type { Series } from '#platform/time/recurrence.ts'
-import { occurrences, wallTimesAt } from '#platform/time/recurrence.ts'
+import { occurrences, type Series, wallTimesAt } from '#platform/time/recurrence.ts'
 import { offsetAt } from '#platform/time/zones.ts'
-import type { TaskRow } from '../calendar.repository.ts'
-import { toSeries } from '../calendar.repository.ts'
+import { type TaskRow, toSeries } from '../calendar.repository.ts'
 import { dateTime, escapeText } from './content-lines.ts'
 
 const weekdays = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']

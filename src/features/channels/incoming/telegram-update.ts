@@ -4,8 +4,17 @@ import { Type } from 'typebox'
 import type { Credentials } from '#features/agents/settings.service.ts'
 import { requireSecret } from '#platform/http/requests/inbound-webhook.ts'
 import { matches } from '#platform/schema-check.ts'
-import type { Delivery, IncomingFile, IncomingMessage } from './incoming-message.ts'
-import { deliveryOf, fileAlone, noteOf, pressData, readJson, textAt } from './incoming-message.ts'
+import {
+  type Delivery,
+  deliveryOf,
+  fileAlone,
+  type IncomingFile,
+  type IncomingMessage,
+  noteOf,
+  pressData,
+  readJson,
+  textAt,
+} from './incoming-message.ts'
 
 /** The fields in use of a private message from a person to the bot. */
 const messageSchema = Type.Object({

@@ -3,8 +3,17 @@ import type { FastifyRequest } from 'fastify'
 import type { Credentials } from '#features/agents/settings.service.ts'
 import { verifiedBody } from '#platform/http/requests/inbound-webhook.ts'
 import { spellingsOf } from '#platform/phone-number.ts'
-import type { Delivery, IncomingFile, IncomingMessage } from './incoming-message.ts'
-import { deliveryOf, fileAlone, noteOf, pressData, readJson, textAt } from './incoming-message.ts'
+import {
+  type Delivery,
+  deliveryOf,
+  fileAlone,
+  type IncomingFile,
+  type IncomingMessage,
+  noteOf,
+  pressData,
+  readJson,
+  textAt,
+} from './incoming-message.ts'
 
 const maxIdLength = 400
 

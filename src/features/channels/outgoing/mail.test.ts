@@ -6,8 +6,7 @@ import type { Resolve } from '#platform/outbound/guarded-resolver.ts'
 import { createOutbound } from '#platform/outbound/outbound.ts'
 import { makeCertificate } from '#test/support/certificate.ts'
 import { readMail, startMailServer } from '#test/support/mail-server.ts'
-import type { Mail } from './mail.ts'
-import { sendMail } from './mail.ts'
+import { type Mail, sendMail } from './mail.ts'
 
 const from = 'Agent Ölaf <agent@example.com>'
 const mail = { to: 'ann@example.com', subject: 'Hello', body: 'How are you?' }

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import { sendParts } from '#test/support/send-parts.ts'
 import { startWhatsappServer, whatsappRefusal } from '#test/support/whatsapp-server.ts'
-import type { WhatsappMessage, WhatsappNumber } from './whatsapp.ts'
-import { whatsappParts } from './whatsapp.ts'
+import { type WhatsappMessage, type WhatsappNumber, whatsappParts } from './whatsapp.ts'
 
 const token = 'EAAG-whatsapp-token'
 const never = new AbortController().signal

@@ -9,8 +9,7 @@ import type { ConversationsService } from '../conversations/conversations.servic
 import type { Asker } from '../reach.ts'
 import type { Lock } from '../rows/conversation-lock.repository.ts'
 import { findMessage, findNext, isWholeAnswer, toPublic } from '../rows/messages.repository.ts'
-import type { TurnRow } from '../rows/turns.repository.ts'
-import { beginRun, findByClientId } from '../rows/turns.repository.ts'
+import { beginRun, findByClientId, type TurnRow } from '../rows/turns.repository.ts'
 import { requireDecided } from '../waiting/wait-state.ts'
 import type { WaitingTurns } from '../waiting/waiting.service.ts'
 import type { Answering } from './answering.ts'
@@ -74,11 +73,11 @@ export function createAnswerOnce({
     }
     const question = await draft.accept(row && { ...resumedTurn(row), also })
     const turn = row ?? {
-      ...{ id: question.turnId, conversation_id: question.lock.conversationId, started_by: asker.author },
-      ...{
-        client_message_id: message.id,
-        question: JSON.stringify({ message: { id: message.id }, options: message }),
-      },
+      id: question.turnId,
+      conversation_id: question.lock.conversationId,
+      started_by: asker.author,
+      client_message_id: message.id,
+      question: JSON.stringify({ message: { id: message.id }, options: message }),
     }
     const lasting = {
       async park(transaction, outbox, { call, state }) {

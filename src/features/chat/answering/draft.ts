@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { StoredSettings } from '#features/agents/settings.service.ts'
-import { waitSecondsOf } from '#features/agents/settings.service.ts'
+import { type StoredSettings, waitSecondsOf } from '#features/agents/settings.service.ts'
 import type { AppError } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
@@ -14,8 +13,9 @@ import type { Asker } from '../reach.ts'
 import type { Lock, TurnMark } from '../rows/conversation-lock.repository.ts'
 import type { StoredMessage } from '../rows/messages.repository.ts'
 import type { WaitingTurns } from '../waiting/waiting.service.ts'
+import type { TurnPlanner } from './planning/plan.ts'
+import type { PlanOptions } from './planning/turn-plan.ts'
 import type { Question } from './question.ts'
-import type { PlanOptions, TurnPlanner } from './turn-planner.ts'
 
 /** Max questions that are stored at a time: of many simultaneous ones, few are accepted early instead of all late. */
 const maxAccepting = 4

@@ -5,9 +5,9 @@ import type { ChatMessage } from '../chat.schema.ts'
 import { putTitle } from '../rows/conversations.repository.ts'
 import type { Running } from '../turn/running.ts'
 import { cutEnd } from '../turn/truncate-result.ts'
+import { answerAlone } from './planning/answer-alone.ts'
+import type { TurnPlanner } from './planning/plan.ts'
 import type { Question } from './question.ts'
-import type { TurnPlanner } from './turn-planner.ts'
-import { answerAlone } from './turn-planner.ts'
 
 const timeoutMs = 30_000
 /** Max characters of the question, and of the answer. */

@@ -1,6 +1,5 @@
 import type { CitedPassage } from '#models/language-model/passages.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import type { ReadPage } from '../chat.schema.ts'
 
 const mostPages = 100

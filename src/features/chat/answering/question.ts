@@ -9,7 +9,7 @@ import type { Lock } from '../rows/conversation-lock.repository.ts'
 import type { StoredMessage } from '../rows/messages.repository.ts'
 import type { TurnEvent, WaitingCall } from '../turn/turn.ts'
 import type { PlannedState, RecordedEnd, RecordedTurn, Recording } from '../waiting/recorded-turn.ts'
-import type { PlannedOutcome } from './turn-planner.ts'
+import type { PlannedOutcome } from './planning/turn-plan.ts'
 
 /** A stored question whose conversation is locked for it. */
 export interface Question {

@@ -1,5 +1,4 @@
-import type { ImagePart } from '#models/language-model/images.ts'
-import { imagePart } from '#models/language-model/images.ts'
+import { type ImagePart, imagePart } from '#models/language-model/images.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Attachment } from '../chat.schema.ts'
 import { imageCharacters, promptCharacters } from '../turn/context-budget.ts'

@@ -30,7 +30,9 @@ const twoCalls = wireForm('openai', [
   openaiChunk({ content: 'Let me look.' }),
   openaiChunk({
     tool_calls: ['lighthouse', 'ferry'].map((query, index) => ({
-      ...{ index, id: `call_${query}`, type: 'function' },
+      index,
+      id: `call_${query}`,
+      type: 'function',
       function: { name: 'search_knowledge', arguments: JSON.stringify({ query }) },
     })),
   }),

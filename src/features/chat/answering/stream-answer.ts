@@ -36,7 +36,11 @@ export function startOf(
 ): StreamEvent {
   const { id: userMessageId, conversationId } = userMessage
   return {
-    ...{ type: 'message_start', userMessageId, conversationId, model, turnId },
+    type: 'message_start',
+    userMessageId,
+    conversationId,
+    model,
+    turnId,
     ...(evictedConversationId !== undefined && { evictedConversationId }),
     ...(passages.length > 0 && { passages }),
   }

@@ -1,9 +1,7 @@
 import { acceptArguments } from '#models/tools/accept-arguments.ts'
 import type { Tool } from '#models/tools/tool.ts'
-import type { ToolTurn } from '#models/tools/tool-turn.ts'
-import { anyTurn } from '#models/tools/tool-turn.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { anyTurn, type ToolTurn } from '#models/tools/tool-turn.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { AppError, conflict, required } from '#platform/errors.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { Log } from '#platform/logging/log.ts'
@@ -14,13 +12,16 @@ import type { Approval, ApprovalListQuery } from '../approvals.schema.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import type { ConversationLock } from '../conversations/conversation-lock.ts'
 import type { Reach } from '../reach.ts'
-import type { StoredApproval } from '../rows/approvals.repository.ts'
-import { findApproval, listApprovals, moveApproval } from '../rows/approvals.repository.ts'
+import {
+  findApproval,
+  listApprovals,
+  moveApproval,
+  type StoredApproval,
+} from '../rows/approvals.repository.ts'
 import type { Lock } from '../rows/conversation-lock.repository.ts'
 import { findMessage, putMessage, readWindow } from '../rows/messages.repository.ts'
 import { findTurn } from '../rows/turns.repository.ts'
-import type { CallOutcome } from '../turn/perform-call.ts'
-import { performCall } from '../turn/perform-call.ts'
+import { type CallOutcome, performCall } from '../turn/perform-call.ts'
 import { changed } from '../turn/refusals.ts'
 import { keptAfter, resultSize } from '../turn/truncate-result.ts'
 import type { ToolResult } from '../turn/turn.ts'

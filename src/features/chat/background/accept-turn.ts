@@ -1,26 +1,21 @@
 import type { Kysely } from 'kysely'
-import type { Actor } from '#platform/actor.ts'
-import { currentActor } from '#platform/actor.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Actor, currentActor } from '#platform/actor.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { conflict } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Draft } from '../answering/draft.ts'
-import type { QuestionInput } from '../answering/questions.ts'
-import { titleOf, userMessage } from '../answering/questions.ts'
+import { type QuestionInput, titleOf, userMessage } from '../answering/questions.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import type { ChatMessage, TurnOptions } from '../chat.schema.ts'
-import type { ConversationLock } from '../conversations/conversation-lock.ts'
-import { conversationLocked } from '../conversations/conversation-lock.ts'
+import { type ConversationLock, conversationLocked } from '../conversations/conversation-lock.ts'
 import type { ConversationStarts } from '../conversations/conversation-starts.ts'
 import type { Asker } from '../reach.ts'
 import { isAtRest, listLocked } from '../rows/conversation-lock.repository.ts'
 import { hasConversation } from '../rows/conversations.repository.ts'
 import { findMessage, toPublic } from '../rows/messages.repository.ts'
-import type { TurnRow } from '../rows/turns.repository.ts'
 import {
   findByClientId,
   findStanding,
@@ -28,6 +23,7 @@ import {
   findWaiting,
   insertTurn,
   openTurns,
+  type TurnRow,
 } from '../rows/turns.repository.ts'
 import { endTurn } from '../waiting/end-turn.ts'
 import { turnJobKey, turnJobName } from '../waiting/stored-turn.ts'

@@ -2,24 +2,26 @@ import type { AgentsFeature } from '#features/agents/agents.feature.ts'
 import type { CitedPassage } from '#models/language-model/passages.ts'
 import { currentActor } from '#platform/actor.ts'
 import type { ChangeFeed } from '#platform/change-feed.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import { parseJson } from '#platform/exact-json.ts'
-import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
-import { JobAborted, JobYields } from '#platform/jobs/jobs.ts'
+import {
+  JobAborted,
+  type JobContext,
+  type JobHandler,
+  JobYields,
+  type Transact,
+} from '#platform/jobs/jobs.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Answering } from '../answering/answering.ts'
 import type { Question } from '../answering/question.ts'
 import type { Questions } from '../answering/questions.ts'
 import { completion, startOf } from '../answering/stream-answer.ts'
-import type { ChatEvents } from '../chat.events.ts'
-import { eventsChange } from '../chat.events.ts'
+import { type ChatEvents, eventsChange } from '../chat.events.ts'
 import type { ConversationLock } from '../conversations/conversation-lock.ts'
 import type { Asker } from '../reach.ts'
 import { findMessage } from '../rows/messages.repository.ts'
-import type { TurnRow } from '../rows/turns.repository.ts'
 import {
   beginRun,
   findTurn,
@@ -27,6 +29,7 @@ import {
   openTurns,
   removeEnded,
   sizeOfLog,
+  type TurnRow,
 } from '../rows/turns.repository.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
 import { TurnStopped } from '../turn/running.ts'
@@ -34,8 +37,7 @@ import type { TurnEvent } from '../turn/turn.ts'
 import { endTurn, keptMs } from '../waiting/end-turn.ts'
 import { endAnswer } from '../waiting/ended-answer.ts'
 import type { RecordedEnd } from '../waiting/recorded-turn.ts'
-import type { StoredState } from '../waiting/stored-turn.ts'
-import { turnJob } from '../waiting/stored-turn.ts'
+import { type StoredState, turnJob } from '../waiting/stored-turn.ts'
 import { shownWaiting } from '../waiting/wait-state.ts'
 import type { WaitingTurns } from '../waiting/waiting.service.ts'
 import type { StoredQuestion } from './accept-turn.ts'
@@ -225,7 +227,10 @@ async function attach(
   const index = state?.deltas ?? 0
   const lost = new AbortController()
   const log = new TurnLog({
-    ...{ db: agent.db, isExclusive: needs.isExclusive, turn, start: { ...size, deltas: index } },
+    db: agent.db,
+    isExclusive: needs.isExclusive,
+    turn,
+    start: { ...size, deltas: index },
     onWritten: () => notify(needs, agent, turn.id),
     onLost(error) {
       lines.warn({ err: error, turnId: turn.id }, 'the events of a turn could not be stored')

@@ -24,7 +24,11 @@ export function registerTurnRoutes(app: App, turns: TurnsService, events: Pick<T
     url: '/api/agents/:id/chat/turns/:turnId/events',
     exposeHeadRoute: false,
     config: {
-      ...{ area: 'chat', access: 'viewer', limit: 'general', operationId: 'followTurn', chat: true },
+      area: 'chat',
+      access: 'viewer',
+      limit: 'general',
+      operationId: 'followTurn',
+      chat: true,
     },
     schema: {
       summary: 'Get the events of a turn in the background',

@@ -1,26 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import type { ChangeFeed } from '#platform/change-feed.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { AppError, notFound } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { authorsIn, sightOf } from '../reach.ts'
 import { hasConversation } from '../rows/conversations.repository.ts'
 import { findMessage } from '../rows/messages.repository.ts'
-import type { MarkedTurn, TurnRow } from '../rows/turns.repository.ts'
 import {
   findMarked,
   findStanding,
   findWaiting,
   hasEnded,
+  type MarkedTurn,
   moveTurn,
   openTurns,
+  type TurnRow,
   waitingOf,
 } from '../rows/turns.repository.ts'
 import type { Running } from '../turn/running.ts'
-import type { CurrentTurn, StoppedTurn } from '../turns.schema.ts'
-import { eventsPath } from '../turns.schema.ts'
+import { type CurrentTurn, eventsPath, type StoppedTurn } from '../turns.schema.ts'
 import { turnJobName } from '../waiting/stored-turn.ts'
 import { shownWaiting } from '../waiting/wait-state.ts'
 import type { BackgroundTurns } from './accept-turn.ts'

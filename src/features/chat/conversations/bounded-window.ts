@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { AgentTables } from '#storage/tables.ts'
-import type { StoredMessage, Window } from '../rows/messages.repository.ts'
-import { readWindow } from '../rows/messages.repository.ts'
+import { readWindow, type StoredMessage, type Window } from '../rows/messages.repository.ts'
 import { resultSize, textOf } from '../turn/truncate-result.ts'
 
 /** Messages read at a time: few, so that reading never delays other requests for long. */

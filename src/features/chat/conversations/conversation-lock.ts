@@ -1,13 +1,19 @@
 import type { Kysely } from 'kysely'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { AppError, notFound } from '#platform/errors.ts'
 import { waitingHolder } from '#storage/tables/chat.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { ConversationEnd, HeldLock, Lock, TurnMark } from '../rows/conversation-lock.repository.ts'
-import { endLeases, listLocked, takeLock, updateHeld } from '../rows/conversation-lock.repository.ts'
-import type { WaitingTurn } from '../rows/turns.repository.ts'
-import { findWaiting } from '../rows/turns.repository.ts'
+import {
+  type ConversationEnd,
+  endLeases,
+  type HeldLock,
+  type Lock,
+  listLocked,
+  type TurnMark,
+  takeLock,
+  updateHeld,
+} from '../rows/conversation-lock.repository.ts'
+import { findWaiting, type WaitingTurn } from '../rows/turns.repository.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -103,7 +109,9 @@ function conversationWaiting({ id, waiting }: WaitingTurn): AppError {
       details: {
         turn_id: id,
         ...(session_id === undefined ? { approval_id } : { session_id }),
-        ...{ tool, why, until },
+        tool,
+        why,
+        until,
       },
     },
   )

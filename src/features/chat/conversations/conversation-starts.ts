@@ -1,22 +1,20 @@
 import type { Kysely } from 'kysely'
 import type { StoredSettings } from '#features/agents/settings.service.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
-import type { AppError } from '#platform/errors.ts'
-import { conflict } from '#platform/errors.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
+import { type AppError, conflict } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { ChatEvents } from '../chat.events.ts'
-import { originOf } from '../chat.events.ts'
+import { type ChatEvents, originOf } from '../chat.events.ts'
 import type { Conversation } from '../chat.schema.ts'
 import type { Lock, TurnMark } from '../rows/conversation-lock.repository.ts'
-import type { BegunBy, Room } from '../rows/conversations.repository.ts'
 import {
+  type BegunBy,
   countShare,
   evictConversations,
   insertConversation,
+  type Room,
   shareOf,
 } from '../rows/conversations.repository.ts'
 import type { ConversationLock } from './conversation-lock.ts'

@@ -17,7 +17,6 @@ import {
   putTitle,
   refreshActivity,
 } from '../rows/conversations.repository.ts'
-import type { StoredMessage } from '../rows/messages.repository.ts'
 import {
   countMessages,
   deleteMessage,
@@ -25,6 +24,7 @@ import {
   findMessage,
   putMessage,
   readWindow,
+  type StoredMessage,
   toPublic,
 } from '../rows/messages.repository.ts'
 import { readBounded } from './bounded-window.ts'

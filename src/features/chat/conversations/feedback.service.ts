@@ -1,5 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { invalid, notFound } from '#platform/errors.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -28,8 +27,12 @@ export function createFeedback({ transact, clock }: { transact: Transact<ChatEve
       const feedback = rating === null ? undefined : { rating, ...said }
       await putFeedback(transaction, messageId, feedback)
       await outbox.emit('message.feedback', {
-        ...{ agent_id: agent.agentId, message_id: messageId, conversation_id: message.conversationId },
-        ...{ rating, created_by: author, created_at: createdAt },
+        agent_id: agent.agentId,
+        message_id: messageId,
+        conversation_id: message.conversationId,
+        rating,
+        created_by: author,
+        created_at: createdAt,
       })
       return { ...message, ...(feedback && { feedback }) }
     })

@@ -1,7 +1,6 @@
 import { AppError } from '#platform/errors.ts'
 import { parseJson } from '#platform/exact-json.ts'
-import type { WorkerPool } from '#platform/workers/worker-pool.ts'
-import { WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import { type WorkerPool, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { ConversationListQuery, MessageListQuery } from '../chat.schema.ts'
 import type { ConversationPage, ListTask, MessagePage } from './messages.worker.ts'
 

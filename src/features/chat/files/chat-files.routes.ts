@@ -8,8 +8,7 @@ import { sendFile } from '#platform/http/responses/byte-range.ts'
 import { routesBelow } from '#platform/http/routes.ts'
 import { maxAttachments, newMessageSchema } from '../chat.schema.ts'
 import { askerOf, sightOf } from '../reach.ts'
-import type { ChatFile } from './chat-files.schema.ts'
-import { chatFileSchema, fileForm } from './chat-files.schema.ts'
+import { type ChatFile, chatFileSchema, fileForm } from './chat-files.schema.ts'
 import type { ChatFiles } from './chat-files.service.ts'
 
 interface Dependencies {
@@ -29,8 +28,12 @@ export function registerFileRoutes(app: App, { files, maxUploadBytes }: Dependen
       method: 'POST',
       url: path,
       config: {
-        ...{ area: 'chat', access: 'chatter', limit: 'general', operationId: 'createChatFile' },
-        ...{ audit: 'exempt', chat: true },
+        area: 'chat',
+        access: 'chatter',
+        limit: 'general',
+        operationId: 'createChatFile',
+        audit: 'exempt',
+        chat: true,
       },
       schema: {
         summary: 'Add a file for a message',

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { attachmentSchema } from '../chat.schema.ts'
 
 export const chatFileSchema = Type.Object(

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Kysely } from 'kysely'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { AppError, conflict, invalid, required } from '#platform/errors.ts'
 import type { ChangeContext, JobHandler, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -10,8 +9,14 @@ import type { Attachment } from '../chat.schema.ts'
 import type { ConversationLock } from '../conversations/conversation-lock.ts'
 import { removeUnusedJobName } from '../conversations/unused-files.ts'
 import type { Asker, Reach } from '../reach.ts'
-import type { FileRow } from '../rows/chat-files.repository.ts'
-import { changeFile, findFile, findSendable, findUnused, markSent } from '../rows/chat-files.repository.ts'
+import {
+  changeFile,
+  type FileRow,
+  findFile,
+  findSendable,
+  findUnused,
+  markSent,
+} from '../rows/chat-files.repository.ts'
 import type { ChatFile } from './chat-files.schema.ts'
 import { passagesName } from './conversation-documents.ts'
 import { headBytes, kindOf } from './file-kind.ts'
@@ -128,9 +133,18 @@ function createReceive(needs: Dependencies) {
     const { kind, mimeType, parts } = await examine(content, name, maxUploadBytes)
     const id = ids.record()
     const row = {
-      ...{ id, name, kind, mime_type: mimeType, size: 0, status: 'receiving', progress: 0, error: null },
-      ...{ conversation_id: given.conversationId ?? null, message_id: null },
-      ...{ created_at: timestamp(clock), created_by: author },
+      id,
+      name,
+      kind,
+      mime_type: mimeType,
+      size: 0,
+      status: 'receiving',
+      progress: 0,
+      error: null,
+      conversation_id: given.conversationId ?? null,
+      message_id: null,
+      created_at: timestamp(clock),
+      created_by: author,
     }
     await transact(agent, async (transaction, outbox) => {
       await requireRoom(transaction, author, { files: 1, bytes: 1 })

@@ -1,13 +1,17 @@
 /** Documents that people sent in a conversation, as turns use them. */
 import { Readable } from 'node:stream'
-import type { Attached, AttachedDocument } from '#features/knowledge/attached.service.ts'
-import { citedWhole, formatOfType, pagesAsPassages } from '#features/knowledge/attached.service.ts'
+import {
+  type Attached,
+  type AttachedDocument,
+  citedWhole,
+  formatOfType,
+  pagesAsPassages,
+} from '#features/knowledge/attached.service.ts'
 import type { CitedPassage, Passage, SearchedPassage } from '#models/language-model/passages.ts'
 import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { DocumentRow, Place } from '../rows/chat-files.repository.ts'
-import { changeFile, findDocuments } from '../rows/chat-files.repository.ts'
+import { changeFile, type DocumentRow, findDocuments, type Place } from '../rows/chat-files.repository.ts'
 
 /** Time limit for reading all documents of a message (ms). */
 const readingMs = 60_000

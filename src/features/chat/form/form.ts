@@ -1,11 +1,9 @@
 import type { CallOptions } from '#models/language-model/language-model.ts'
 import { AppError, invalid } from '#platform/errors.ts'
 import { parseJson, withDoubles } from '#platform/exact-json.ts'
-import type { WorkerPool } from '#platform/workers/worker-pool.ts'
-import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import { WorkerCrashed, type WorkerPool, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 
-import type { ResponseFormat } from './response-format.ts'
-import { maxSchema } from './response-format.ts'
+import { maxSchema, type ResponseFormat } from './response-format.ts'
 
 const file = new URL('./form.worker.ts', import.meta.url)
 const timeoutMs = 2000
@@ -46,7 +44,10 @@ export async function formOf(
   const check = (json?: string, signal?: AbortSignal) =>
     workers
       .run<string | undefined>({
-        ...{ file, name: 'check', timeoutMs, argument: { schema, json } },
+        file,
+        name: 'check',
+        timeoutMs,
+        argument: { schema, json },
         ...(signal && { signal }),
       })
       .catch((error: unknown) => {

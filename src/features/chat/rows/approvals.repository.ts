@@ -1,5 +1,4 @@
-import type { Kysely } from 'kysely'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { parseJson } from '#platform/exact-json.ts'
 import { listLarge } from '#platform/http/lists/list-large.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
@@ -11,8 +10,7 @@ import type { ChatMessage } from '../chat.schema.ts'
 import type { Reach } from '../reach.ts'
 import type { WaitingCall } from '../turn/turn.ts'
 import { ownTurns } from './messages.repository.ts'
-import type { TurnStatus } from './turns.repository.ts'
-import { waitingOf } from './turns.repository.ts'
+import { type TurnStatus, waitingOf } from './turns.repository.ts'
 
 type Database = Kysely<AgentTables>
 type ApprovalRow = Awaited<ReturnType<ReturnType<typeof selectApprovals>['execute']>>[number]
@@ -115,8 +113,14 @@ export async function requestApproval(
   await database
     .insertInto('tool_approvals')
     .values({
-      ...{ ...place, tool_call_id, name, arguments: JSON.stringify(given), tool_version },
-      ...{ status: 'pending' satisfies ApprovalStatus, created_at: at, decided_at: null },
+      ...place,
+      tool_call_id,
+      name,
+      arguments: JSON.stringify(given),
+      tool_version,
+      status: 'pending' satisfies ApprovalStatus,
+      created_at: at,
+      decided_at: null,
     })
     .onConflict(conflict => conflict.column('tool_call_id').doNothing())
     .execute()

@@ -1,8 +1,6 @@
-import type { Kysely, Selectable } from 'kysely'
-import { sql } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { AgentTables } from '#storage/tables.ts'
-import type { Reach } from '../reach.ts'
-import { authorsIn } from '../reach.ts'
+import { authorsIn, type Reach } from '../reach.ts'
 import { reachedConversations } from './conversations.repository.ts'
 
 type Database = Kysely<AgentTables>

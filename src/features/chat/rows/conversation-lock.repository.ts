@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { ValueOf } from '#platform/prepared-query.ts'
-import { prepareQuery } from '#platform/prepared-query.ts'
+import { prepareQuery, type ValueOf } from '#platform/prepared-query.ts'
 import { waitingHolder } from '#storage/tables/chat.ts'
 import type { AgentTables } from '#storage/tables.ts'
 

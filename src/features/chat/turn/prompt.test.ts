@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Passage } from '#models/language-model/passages.ts'
-import { readPassages } from '#models/language-model/passages.ts'
-import type { PastMessage } from './prompt.ts'
-import { buildPrompt, resultPart } from './prompt.ts'
+import { type Passage, readPassages } from '#models/language-model/passages.ts'
+import { buildPrompt, type PastMessage, resultPart } from './prompt.ts'
 import { seenCharacters } from './truncate-result.ts'
 
 const nothing = {

@@ -17,7 +17,10 @@ export function resultEvent(result: ToolResult): TurnEvent {
     return { type: 'tool_result', ...others, success: false, error: others.error }
   const { toolCallId, name, coerced } = others
   return {
-    ...{ type: 'tool_result', toolCallId, name, ...(coerced === undefined ? {} : { coerced }) },
+    type: 'tool_result',
+    toolCallId,
+    name,
+    ...(coerced === undefined ? {} : { coerced }),
     success: true,
     result: value,
     resultPreview: previewOf(value),

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Tool } from '#models/tools/tool.ts'
 import { streamWithRetry } from '#models/transport/call-with-retry.ts'
 import { immediately } from '#test/support/collect-answer.ts'
-import type { ScriptedStep } from '#test/support/scripted-model.ts'
-import { scriptedModel } from '#test/support/scripted-model.ts'
+import { type ScriptedStep, scriptedModel } from '#test/support/scripted-model.ts'
 import { runTurn } from './run-turn.ts'
 import type { TurnEvent } from './turn.ts'
 import type { TurnInput } from './turn-input.ts'
@@ -23,7 +22,9 @@ const script: readonly ScriptedStep[] = [
 async function run(options: Partial<TurnInput> = {}, behind = 0) {
   const ran: string[] = []
   const tool = (name: string, isReading: boolean): Tool => ({
-    ...{ name, description: 'd', parameters: { type: 'object', properties: {} } },
+    name,
+    description: 'd',
+    parameters: { type: 'object', properties: {} },
     check: async () => undefined,
     async execute({ n }) {
       ran.push(`${name} ${n}`)
@@ -35,7 +36,10 @@ async function run(options: Partial<TurnInput> = {}, behind = 0) {
   const model = scriptedModel(script.slice(behind))
   const outcome = await runTurn({
     stream: given => streamWithRetry(model, given, immediately),
-    ...{ contextWindow: 128_000, temperature: 0, maxIterations: 8, isTainted: false },
+    contextWindow: 128_000,
+    temperature: 0,
+    maxIterations: 8,
+    isTainted: false,
     tools: [tool('read', true), tool('write', false)],
     messages: [{ role: 'user', content: [{ type: 'text', text: 'Go' }] }],
     emit: event => events.push(event),

@@ -12,8 +12,7 @@ import type { Tool } from '#models/tools/tool.ts'
 import { CallWaits } from '#models/tools/tool-turn.ts'
 import { AppError } from '#platform/errors.ts'
 import { fitPrompt, promptCharacters } from './context-budget.ts'
-import type { HeldCall } from './egress.ts'
-import { judgeEgress, noteOrigin } from './egress.ts'
+import { type HeldCall, judgeEgress, noteOrigin } from './egress.ts'
 import { performCall } from './perform-call.ts'
 import { resultPart } from './prompt.ts'
 import {
@@ -30,8 +29,7 @@ import { resultEvent, TurnWaits } from './result-event.ts'
 import { keptAfter, resultSize, truncateResult } from './truncate-result.ts'
 import type { ToolCall, ToolResult, TurnOutcome, WaitingCall } from './turn.ts'
 import type { TurnInput } from './turn-input.ts'
-import type { TurnState } from './turn-state.ts'
-import { addUsage, copyState, freshState } from './turn-state.ts'
+import { addUsage, copyState, freshState, type TurnState } from './turn-state.ts'
 
 /**
  * Runs one turn: calls the model, runs the tools that it calls, and repeats both until it answers. Uses no transport and no
@@ -135,7 +133,12 @@ class Turn {
   outcome(end: TurnOutcome['end']): TurnOutcome {
     const { content, toolCalls, toolResults, usage, isTainted, isCutOff, isFiltered } = this.#state
     return {
-      ...{ content, toolCalls, toolResults, usage, isTainted, isCutOff },
+      content,
+      toolCalls,
+      toolResults,
+      usage,
+      isTainted,
+      isCutOff,
       ...(isFiltered && { isFiltered: true }),
       ...(this.#output !== undefined && { output: this.#output }),
       reasoning: beginningWithin(maxReasoningBytes, this.#state.reasoning),

@@ -4,8 +4,7 @@ import type {
   PromptMessage,
 } from '#models/language-model/language-model.ts'
 import type { resultPart } from './prompt.ts'
-import type { GuardState } from './repeat-guard.ts'
-import { freshGuard } from './repeat-guard.ts'
+import { freshGuard, type GuardState } from './repeat-guard.ts'
 import type { ToolCall, ToolResult, Usage } from './turn.ts'
 
 /**
@@ -67,8 +66,13 @@ interface FreshTurn {
 export function copyState(state: TurnState): TurnState {
   const { added, calls, results, decision, toolCalls, toolResults, guard, sources = [] } = state
   return {
-    ...{ ...state, added: [...added], calls: [...calls], results: [...results] },
-    ...{ toolCalls: [...toolCalls], toolResults: [...toolResults], decision: decision && { ...decision } },
+    ...state,
+    added: [...added],
+    calls: [...calls],
+    results: [...results],
+    toolCalls: [...toolCalls],
+    toolResults: [...toolResults],
+    decision: decision && { ...decision },
     guard: { ...guard, made: [...guard.made] },
     sources: [...sources],
   }
@@ -76,12 +80,26 @@ export function copyState(state: TurnState): TurnState {
 
 export function freshState({ isTainted, sources = [] }: FreshTurn): TurnState {
   return {
-    ...{ iteration: 1, added: [], calls: [], results: [], hasBegun: false },
-    ...{ toolCalls: [], toolResults: [], guard: freshGuard(), content: '', reasoning: '' },
-    ...{ deltas: 0, streamed: 0, resultCharacters: 0 },
+    iteration: 1,
+    added: [],
+    calls: [],
+    results: [],
+    hasBegun: false,
+    toolCalls: [],
+    toolResults: [],
+    guard: freshGuard(),
+    content: '',
+    reasoning: '',
+    deltas: 0,
+    streamed: 0,
+    resultCharacters: 0,
     sources: [...sources],
-    ...{ isTainted, isCutOff: false, isFiltered: false, toolsEnded: false },
-    ...{ toolsUnsupported: false, toolsRefused: [] },
+    isTainted,
+    isCutOff: false,
+    isFiltered: false,
+    toolsEnded: false,
+    toolsUnsupported: false,
+    toolsRefused: [],
   }
 }
 

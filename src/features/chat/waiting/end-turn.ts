@@ -1,11 +1,15 @@
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import type { AppError } from '#platform/errors.ts'
 import type { Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentDatabase } from '#storage/tables.ts'
 import { removeUnusedJobName } from '../conversations/unused-files.ts'
-import type { TurnRow, TurnStatus } from '../rows/turns.repository.ts'
-import { appendEvents, changeInRun, moveTurn } from '../rows/turns.repository.ts'
+import {
+  appendEvents,
+  changeInRun,
+  moveTurn,
+  type TurnRow,
+  type TurnStatus,
+} from '../rows/turns.repository.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
 import { turnJobName, waitKey } from './stored-turn.ts'
 

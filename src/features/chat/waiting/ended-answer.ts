@@ -3,8 +3,7 @@ import type { AgentTables } from '#storage/tables.ts'
 import type { ChatMessage } from '../chat.schema.ts'
 import { settleApprovals } from '../rows/approvals.repository.ts'
 import { findMessage, putMessage } from '../rows/messages.repository.ts'
-import type { TurnRow, Waiting } from '../rows/turns.repository.ts'
-import { waitingOf } from '../rows/turns.repository.ts'
+import { type TurnRow, type Waiting, waitingOf } from '../rows/turns.repository.ts'
 import type { WaitEnd } from './wait-sentences.ts'
 
 /** Settles the answer in the transaction that ends a turn which has waited. */

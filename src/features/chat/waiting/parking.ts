@@ -1,20 +1,24 @@
 import type { Kysely } from 'kysely'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { parseJson } from '#platform/exact-json.ts'
 import type { NewJob, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import { requestApproval } from '../rows/approvals.repository.ts'
-import type { TurnRow, Waiting } from '../rows/turns.repository.ts'
-import { changeInRun, moveTurn, putWaiting, waitingOf } from '../rows/turns.repository.ts'
+import {
+  changeInRun,
+  moveTurn,
+  putWaiting,
+  type TurnRow,
+  type Waiting,
+  waitingOf,
+} from '../rows/turns.repository.ts'
 import type { WaitingCall } from '../turn/turn.ts'
 import type { TurnState } from '../turn/turn-state.ts'
 import { endTurn } from './end-turn.ts'
 import type { RecordedEnd } from './recorded-turn.ts'
-import type { StoredState } from './stored-turn.ts'
-import { lastRead, waitKey } from './stored-turn.ts'
+import { lastRead, type StoredState, waitKey } from './stored-turn.ts'
 import { reasonOf, refused } from './wait-sentences.ts'
 import { isWaitOver } from './wait-state.ts'
 

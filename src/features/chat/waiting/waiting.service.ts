@@ -1,13 +1,10 @@
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
-import type { JobHandler, NewJob, Transact } from '#platform/jobs/jobs.ts'
-import { JobYields } from '#platform/jobs/jobs.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
+import { type JobHandler, JobYields, type NewJob, type Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import type { ChatMessage } from '../chat.schema.ts'
 import type { ConversationLock } from '../conversations/conversation-lock.ts'
 import { settleApprovals } from '../rows/approvals.repository.ts'
-import type { TurnRow, TurnStatus, Waiting } from '../rows/turns.repository.ts'
 import {
   appendEvents,
   findDecided,
@@ -15,16 +12,17 @@ import {
   findTurn,
   findWaiting,
   moveTurn,
+  type TurnRow,
+  type TurnStatus,
+  type Waiting,
   waitingOf,
 } from '../rows/turns.repository.ts'
 import type { StreamEvent } from '../stream-events.schema.ts'
 import { endTurn } from './end-turn.ts'
 import { endAnswer } from './ended-answer.ts'
-import type { Change, EndingChange } from './parking.ts'
-import { again, createParking, jobOf, lookAt } from './parking.ts'
+import { again, type Change, createParking, type EndingChange, jobOf, lookAt } from './parking.ts'
 import { turnJobName } from './stored-turn.ts'
-import type { WaitEnd } from './wait-sentences.ts'
-import { browserLost, expiryOf, wordsOf } from './wait-sentences.ts'
+import { browserLost, expiryOf, type WaitEnd, wordsOf } from './wait-sentences.ts'
 
 const endsFrom: Record<WaitEnd, readonly TurnStatus[]> = {
   overtaken: ['waiting'],
@@ -124,7 +122,8 @@ export function createWaiting(needs: Dependencies) {
     ...parking,
     ...ends,
 
-    ...{ settle, prolong },
+    settle,
+    prolong,
 
     /** Ends the turn of a message after its decision, for callers that no longer continue it. */
     abandon: (agent: AgentHandle, messageId: string): Promise<void> =>

@@ -1,7 +1,6 @@
 /** Runs in threads of the worker pools; called by `attached.service.ts`. */
 import { LRUCache } from 'lru-cache'
-import type { Chunk } from '#documents/chunking/chunk-document.ts'
-import { chunkDocument } from '#documents/chunking/chunk-document.ts'
+import { type Chunk, chunkDocument } from '#documents/chunking/chunk-document.ts'
 import { defaultChunking } from '#documents/chunking/chunking-options.ts'
 import type { DocumentFormat } from '#documents/parsing/document-format.ts'
 import { readOrReason } from '#documents/parsing/not-read.ts'

@@ -1,17 +1,14 @@
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import { presentable } from '#platform/jobs/presentable.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { NewVectors } from '../indexing/new-vectors.ts'
 import type { IndexingService } from '../indexing.service.ts'
 import type { SourceEvents } from '../knowledge.events.ts'
-import type { ChangingSource } from '../source-rows.repository.ts'
-import { changeSource, findChanging } from '../source-rows.repository.ts'
+import { type ChangingSource, changeSource, findChanging } from '../source-rows.repository.ts'
 import { embedAgain } from './embed-again.ts'
-import type { EmbeddingChanges } from './embedding-changes.ts'
-import { sourceToEmbed } from './embedding-changes.ts'
+import { type EmbeddingChanges, sourceToEmbed } from './embedding-changes.ts'
 
 interface Dependencies {
   embeddingOf(agentId: string): Promise<EmbeddingModel>
@@ -39,7 +36,13 @@ export function createEmbedSourceJob(dependencies: Dependencies): JobHandler<Age
     const wanted = () => embeddingOf(agent.agentId)
     const until = performance.now() + turnMs
     const embedding = await embedAgain({
-      ...{ db: agent.db, source: run, wanted, vectors, until, signal, progressed },
+      db: agent.db,
+      source: run,
+      wanted,
+      vectors,
+      until,
+      signal,
+      progressed,
     })
     await finish(agent, source, embedding)
   }

@@ -4,8 +4,12 @@
  */
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentDatabase as Database } from '#storage/tables.ts'
-import type { Attempt, DocumentPlace } from '../indexing/generations.ts'
-import { changeGeneration, requireAttempt } from '../indexing/generations.ts'
+import {
+  type Attempt,
+  changeGeneration,
+  type DocumentPlace,
+  requireAttempt,
+} from '../indexing/generations.ts'
 
 /** Returns a document of the source whose shown chunks have another embedding. */
 export async function documentWithout(

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { TestApp } from '#test/support/build-app.ts'
-import { testApp } from '#test/support/build-app.ts'
+import { type TestApp, testApp } from '#test/support/build-app.ts'
 import { makeLocalModel } from '#test/support/local-model.ts'
 import { upload, uploadAndProcess } from '#test/support/upload.ts'
 import type { SearchResult } from '../knowledge.schema.ts'

@@ -4,8 +4,7 @@ import { randomIds } from '#platform/ids.ts'
 import { chunkOf } from '#test/support/chunk-rows.ts'
 import { setSearchStage } from '#test/support/search-stage.ts'
 import { beginAttempt, continueDraft, hideSource, unsettleDocument } from './generations.ts'
-import type { IndexWriter } from './index-writer.ts'
-import { createIndexWriter } from './index-writer.ts'
+import { createIndexWriter, type IndexWriter } from './index-writer.ts'
 
 const texts = (word: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${word} tea number ${index}`)

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Chunk } from '#documents/chunking/chunk-document.ts'
-import type { ValueOf } from '#platform/prepared-query.ts'
-import { prepareQuery } from '#platform/prepared-query.ts'
+import { prepareQuery, type ValueOf } from '#platform/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 
 export type ChunkRow = ReturnType<typeof chunkRow>

@@ -10,10 +10,8 @@
  * its successor. The row without a document holds this attempt for the whole source; it is also the
  * generation of a source with a single document.
  */
-import type { Expression, ExpressionBuilder, Selectable } from 'kysely'
-import { sql } from 'kysely'
-import type { ValueOf } from '#platform/prepared-query.ts'
-import { prepareQuery } from '#platform/prepared-query.ts'
+import { type Expression, type ExpressionBuilder, type Selectable, sql } from 'kysely'
+import { prepareQuery, type ValueOf } from '#platform/prepared-query.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 
@@ -207,8 +205,13 @@ export async function showNewDocument(
   const { first_sequence, last_sequence } =
     range === undefined ? nothing : { first_sequence: range.first, last_sequence: range.last }
   await insertShown(db, {
-    ...{ source_id: sourceId, document, attempt, embedding },
-    ...{ first_sequence, last_sequence, indexed_sequence: last_sequence },
+    source_id: sourceId,
+    document,
+    attempt,
+    embedding,
+    first_sequence,
+    last_sequence,
+    indexed_sequence: last_sequence,
   })
 }
 

@@ -6,8 +6,8 @@ import type { SearchDatabase, Vector, VectorSpace } from '#storage/search/search
 import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from './builtin-space.ts'
 import { chunkRow, insertChunks } from './chunk-rows.ts'
-import type { Attempt } from './generations.ts'
 import {
+  type Attempt,
   completeDraft,
   forgetDocument,
   forgetSource,
@@ -21,8 +21,7 @@ import {
   showDraft,
   unsettleDocument,
 } from './generations.ts'
-import type { PreparedChunk } from './prepared-chunk.ts'
-import { prepare } from './prepared-chunk.ts'
+import { type PreparedChunk, prepare } from './prepared-chunk.ts'
 import { builtinName } from './provider-space.ts'
 import { inShortTransactions } from './short-transactions.ts'
 import { atOnce, batches, writeIndexes } from './write-indexes.ts'

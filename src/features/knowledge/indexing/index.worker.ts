@@ -2,8 +2,7 @@
 import { randomIds } from '#platform/ids.ts'
 import { withAgentDatabase } from './agent-database.ts'
 import type { Attempt } from './generations.ts'
-import type { Embedded, IndexWriter } from './index-writer.ts'
-import { createIndexWriter } from './index-writer.ts'
+import { createIndexWriter, type Embedded, type IndexWriter } from './index-writer.ts'
 
 export interface SourceTask extends Attempt {
   /** The `path` of the agent's handle. */

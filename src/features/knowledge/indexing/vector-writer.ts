@@ -1,13 +1,18 @@
 /** Adds vectors of another embedding to stored chunks, and removes others. For worker threads. */
-import type { Kysely, Transaction } from 'kysely'
-import { sql } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { embedDocument } from '#models/embeddings/builtin-embedding.ts'
 import type { SearchDatabase, Vector } from '#storage/search/search-engine.ts'
 import { isTableOf } from '#storage/search/vector-space.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from './builtin-space.ts'
-import type { Attempt, DocumentPlace } from './generations.ts'
-import { chunksOf, isShown, requireAttempt, withGenerations } from './generations.ts'
+import {
+  type Attempt,
+  chunksOf,
+  type DocumentPlace,
+  isShown,
+  requireAttempt,
+  withGenerations,
+} from './generations.ts'
 import type { Embedded } from './index-writer.ts'
 import { indexedText } from './indexed-text.ts'
 import { spaceIdOf } from './provider-space.ts'

@@ -2,8 +2,14 @@
 import { withAgentDatabase } from './agent-database.ts'
 import type { SourceTask } from './index.worker.ts'
 import type { Embedded } from './index-writer.ts'
-import type { ChunkText, Unembedded } from './vector-writer.ts'
-import { embedNext, nextUnembedded, removeOtherVectors, writeVectors } from './vector-writer.ts'
+import {
+  type ChunkText,
+  embedNext,
+  nextUnembedded,
+  removeOtherVectors,
+  type Unembedded,
+  writeVectors,
+} from './vector-writer.ts'
 
 export type PartTask = SourceTask & Unembedded
 

@@ -2,8 +2,7 @@
  * Finds the exact parts of a query: codes, dates, names with a single letter, words in capitals and quoted
  * phrases. A chunk with one ranks before those with only its words, which look the same by words and vectors.
  */
-import type { Spelling } from '#models/text-analysis/spellings.ts'
-import { nameOf, spelled, spellingsOf } from '#models/text-analysis/spellings.ts'
+import { nameOf, type Spelling, spelled, spellingsOf } from '#models/text-analysis/spellings.ts'
 import { isStopWord, termsOf } from '#models/text-analysis/text-analysis.ts'
 import type { Scored } from './fusion.ts'
 

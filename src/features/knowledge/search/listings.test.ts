@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { makePdf } from '#test/support/documents.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
 import type { SearchResult } from '../knowledge.schema.ts'

@@ -1,8 +1,6 @@
-import type { Kysely, SqlBool } from 'kysely'
-import { sql } from 'kysely'
+import { type Kysely, type SqlBool, sql } from 'kysely'
 import { isPiece, isStopWord, termsOf } from '#models/text-analysis/text-analysis.ts'
-import type { ValueOf } from '#platform/prepared-query.ts'
-import { prepareQuery } from '#platform/prepared-query.ts'
+import { prepareQuery, type ValueOf } from '#platform/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 
 export interface NamedSources {

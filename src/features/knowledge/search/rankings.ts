@@ -6,8 +6,15 @@ import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from '../indexing/builtin-space.ts'
 import { shownChunks } from '../indexing/generations.ts'
 import { exactSpellings, knownBy, lookedUpFor } from './exact-spellings.ts'
-import type { QueryShares, Rankings, VectorRanking } from './fusion.ts'
-import { builtinWeight, minCandidates, providerWeight, withinReach } from './fusion.ts'
+import {
+  builtinWeight,
+  minCandidates,
+  providerWeight,
+  type QueryShares,
+  type Rankings,
+  type VectorRanking,
+  withinReach,
+} from './fusion.ts'
 
 export interface ChunkQuery {
   text: string

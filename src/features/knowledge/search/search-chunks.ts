@@ -4,13 +4,10 @@ import type { SearchDatabase, SearchEngine } from '#storage/search/search-engine
 import type { AgentTables } from '#storage/tables.ts'
 import type { SearchResult } from '../knowledge.schema.ts'
 import { groupDuplicates } from './duplicates.ts'
-import type { Exact } from './exact-spellings.ts'
-import { exactFirst, exactSpellings } from './exact-spellings.ts'
-import type { Rankings, Scored } from './fusion.ts'
-import { fuse, minCandidates } from './fusion.ts'
+import { type Exact, exactFirst, exactSpellings } from './exact-spellings.ts'
+import { fuse, minCandidates, type Rankings, type Scored } from './fusion.ts'
 import { putListingsLast } from './listings.ts'
-import type { ChunkQuery } from './rankings.ts'
-import { rankings } from './rankings.ts'
+import { type ChunkQuery, rankings } from './rankings.ts'
 import { shownEmbeddings } from './shown-embeddings.ts'
 
 /**

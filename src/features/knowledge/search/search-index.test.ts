@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '#platform/logging/log.ts'
-import type { WorkerPool, WorkerTask } from '#platform/workers/worker-pool.ts'
-import { createWorkerPool } from '#platform/workers/worker-pool.ts'
+import { createWorkerPool, type WorkerPool, type WorkerTask } from '#platform/workers/worker-pool.ts'
 import { setSearchStage } from '#test/support/search-stage.ts'
 import type { SearchTask } from './search.worker.ts'
 import { createSearchIndex } from './search-index.ts'

@@ -1,7 +1,6 @@
 /** Runs in a thread of the worker pool; called by `search-index.ts`. */
 import { withAgentDatabase } from '../indexing/agent-database.ts'
-import type { Search, SearchAnswer } from './search-chunks.ts'
-import { searchTogether } from './search-chunks.ts'
+import { type Search, type SearchAnswer, searchTogether } from './search-chunks.ts'
 
 export interface SearchTask {
   databasePath: string

@@ -3,8 +3,7 @@ import type { ToolParameters } from '#models/tools/tool.ts'
 import { unmark } from '#platform/exact-json.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import { httpStatusOf, ServerFailure } from './failure.ts'
-import type { AnswerBounds, ServerAddress } from './server-fetch.ts'
-import { createServerFetch } from './server-fetch.ts'
+import { type AnswerBounds, createServerFetch, type ServerAddress } from './server-fetch.ts'
 
 export interface ClientLimits extends AnswerBounds {
   /** Max time to connect to the server, both transports together (ms). */

@@ -1,6 +1,5 @@
 import { AppError } from '#platform/errors.ts'
-import type { Observations } from './server-fetch.ts'
-import { UselessAnswer } from './server-fetch.ts'
+import { type Observations, UselessAnswer } from './server-fetch.ts'
 
 /** The error of a connection, with observations that the error itself might lack. */
 export class ServerFailure extends Error {

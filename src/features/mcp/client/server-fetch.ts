@@ -4,8 +4,7 @@ import { outboundFailed, toOutboundError } from '#platform/outbound/outbound-fai
 import { readBody } from '#platform/outbound/response-body.ts'
 import { createCallResults } from './call-results.ts'
 import { withData } from './event-data.ts'
-import type { StreamBounds, StreamEnd } from './whole-events.ts'
-import { wholeEvents } from './whole-events.ts'
+import { type StreamBounds, type StreamEnd, wholeEvents } from './whole-events.ts'
 
 /** A server's address, and the token that only it gets. */
 export interface ServerAddress {

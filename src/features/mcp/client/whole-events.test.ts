@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { StreamEnd } from './whole-events.ts'
-import { wholeEvents } from './whole-events.ts'
+import { type StreamEnd, wholeEvents } from './whole-events.ts'
 
 const bounds = { maxEventBytes: 20, maxStreamBytes: 100, maxValues: 4 }
 

@@ -3,10 +3,14 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
 import { refusal } from '#test/support/chat-model.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
-import type { ModelServer } from '#test/support/model-server.ts'
-import { openaiChunk, openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
+import {
+  type ModelServer,
+  openaiChunk,
+  openaiText,
+  openaiToolCall,
+  startModelServer,
+} from '#test/support/model-server.ts'
 import { openAiClients } from '#test/support/openai-clients.ts'
 
 let stage: ChatStage
@@ -150,7 +154,8 @@ it('a request that its client repeats after a time-out does not call tools a sec
   // A proxy that closes the connection of the first request.
   const signals = [leaving.signal]
   const client = new OpenAI({
-    ...{ baseURL, apiKey: 'none' },
+    baseURL,
+    apiKey: 'none',
     fetch: (url, init) =>
       fetch(url, { ...init, signal: AbortSignal.any([init?.signal, signals.pop()].filter(each => !!each)) }),
   })

@@ -6,8 +6,7 @@
  */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { refusal } from '#test/support/chat-model.ts'
-import type { ChatStage } from '#test/support/chat-stage.ts'
-import { setChatStage } from '#test/support/chat-stage.ts'
+import { type ChatStage, setChatStage } from '#test/support/chat-stage.ts'
 import { openaiToolCall } from '#test/support/model-server.ts'
 
 let stage: ChatStage
@@ -19,7 +18,9 @@ beforeAll(async () => {
 afterAll(() => stage[Symbol.asyncDispose]())
 
 const parameters = {
-  ...{ type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+  type: 'object',
+  properties: { path: { type: 'string' } },
+  required: ['path'],
   additionalProperties: false,
 }
 const readFile = { name: 'read_file', description: 'Reads a file.', parameters }
@@ -81,31 +82,49 @@ it.each<[client: string, body: object]>([
     'Open WebUI',
     {
       messages: [...before, question],
-      ...{ tools, params: {}, features: { web_search: false }, variables: { '{{USER_NAME}}': 'Ada' } },
-      ...{ metadata: { chat_id: 'c', files: null }, stream_options: { include_usage: true } },
+      tools,
+      params: {},
+      features: { web_search: false },
+      variables: { '{{USER_NAME}}': 'Ada' },
+      metadata: { chat_id: 'c', files: null },
+      stream_options: { include_usage: true },
     },
   ],
   [
     'LibreChat',
     {
       messages: [...before, { ...question, name: 'Ada' }],
-      ...{ tools, user: '66f', temperature: 1, top_p: 1, presence_penalty: 0, frequency_penalty: 0 },
-      ...{ stream_options: { include_usage: true }, max_tokens: 4096 },
+      tools,
+      user: '66f',
+      temperature: 1,
+      top_p: 1,
+      presence_penalty: 0,
+      frequency_penalty: 0,
+      stream_options: { include_usage: true },
+      max_tokens: 4096,
     },
   ],
   [
     'Continue',
     {
       messages: [...before, question],
-      ...{ tools, max_tokens: 4096, temperature: null, stop: ['\n\nUser:'], parallel_tool_calls: false },
-      ...{ stream_options: { include_usage: true }, prediction: { type: 'content', content: '' } },
+      tools,
+      max_tokens: 4096,
+      temperature: null,
+      stop: ['\n\nUser:'],
+      parallel_tool_calls: false,
+      stream_options: { include_usage: true },
+      prediction: { type: 'content', content: '' },
     },
   ],
   [
     'Cline',
     {
       messages: [...before, question],
-      ...{ tools, tool_choice: 'auto', temperature: 0, reasoning_effort: 'medium' },
+      tools,
+      tool_choice: 'auto',
+      temperature: 0,
+      reasoning_effort: 'medium',
       stream_options: { include_usage: true },
     },
   ],
@@ -136,19 +155,20 @@ it('Codex reads items and the end of its responses', async () => {
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Read a.txt' }] },
   ]
   const body = {
-    ...{
-      instructions: 'You are Codex.',
-      input,
-      tool_choice: 'auto',
-      parallel_tool_calls: true,
-      store: false,
-    },
+    instructions: 'You are Codex.',
+    input,
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    store: false,
     tools: [
       { type: 'function', ...readFile, strict: false },
       { type: 'web_search' },
       { type: 'custom', name: 'patch' },
     ],
-    ...{ reasoning: null, include: [], prompt_cache_key: 'c', text: { verbosity: 'medium' } },
+    reasoning: null,
+    include: [],
+    prompt_cache_key: 'c',
+    text: { verbosity: 'medium' },
   }
   const answer = await send('responses', body)
   const events = answer.split('\n\n').filter(event => event.startsWith('event: '))

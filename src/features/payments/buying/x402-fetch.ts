@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { Cause, Tool } from '#models/tools/tool.ts'
-import { fromSchema } from '#models/tools/tool.ts'
+import { type Cause, fromSchema, type Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Outbound, OutboundResponse } from '#platform/outbound/outbound.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'

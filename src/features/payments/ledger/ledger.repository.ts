@@ -1,5 +1,4 @@
-import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
-import { sql } from 'kysely'
+import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely'
 import { readDates } from '#platform/http/lists/list-dates.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'

@@ -25,8 +25,15 @@ import type {
   TransactionListQuery,
   TransactionSum,
 } from './ledger.schema.ts'
-import type { LedgerEntry, PaymentChange, PaymentReport } from './merge-transaction.ts'
-import { isIncome, mergeTransaction, newTransaction, reportOf } from './merge-transaction.ts'
+import {
+  isIncome,
+  type LedgerEntry,
+  mergeTransaction,
+  newTransaction,
+  type PaymentChange,
+  type PaymentReport,
+  reportOf,
+} from './merge-transaction.ts'
 import { exceeds, mergeReversals } from './reversals.ts'
 
 type Database = Kysely<AgentTables>

@@ -1,8 +1,12 @@
 import { canonical, compare } from '../money.ts'
-import type { Transaction, TransactionSource, TransactionState, TransactionType } from './ledger.schema.ts'
-import { transactionStates } from './ledger.schema.ts'
-import type { Reversals } from './reversals.ts'
-import { isDisputed, mergeReversals, refundedOf } from './reversals.ts'
+import {
+  type Transaction,
+  type TransactionSource,
+  type TransactionState,
+  type TransactionType,
+  transactionStates,
+} from './ledger.schema.ts'
+import { isDisputed, mergeReversals, type Reversals, refundedOf } from './reversals.ts'
 
 /** The facts about one payment that a message reports. */
 export interface PaymentReport {

@@ -1,7 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import { listOf } from '#platform/http/lists/list-of.ts'
-import type { ListParameters } from '#platform/http/lists/list-query.ts'
-import { listRows } from '#platform/http/lists/list-query.ts'
+import { type ListParameters, listRows } from '#platform/http/lists/list-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import { paymentTables } from '#storage/tables/payments.ts'
 import type { AgentTables } from '#storage/tables.ts'

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 
 export const methodTypes = ['crypto', 'bank', 'card', 'paypal', 'mobile_money', 'other'] as const
 export type MethodType = (typeof methodTypes)[number]

@@ -1,5 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { conflict, notFound } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import type { Ids } from '#platform/ids.ts'
@@ -7,8 +6,14 @@ import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import { checkDetails, detailsForViewers, shownDetails } from './check-details.ts'
-import type { MethodRow } from './methods.repository.ts'
-import { deleteMethod, findAlike, insertMethod, listMethods, toMethod } from './methods.repository.ts'
+import {
+  deleteMethod,
+  findAlike,
+  insertMethod,
+  listMethods,
+  type MethodRow,
+  toMethod,
+} from './methods.repository.ts'
 import type { Details, Method, NewMethod } from './methods.schema.ts'
 
 interface Dependencies {

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 

@@ -7,11 +7,11 @@ import type { AgentTables } from '#storage/tables.ts'
 import { findUnmatched } from '../ledger/ledger.repository.ts'
 import type { Ledger, PaymentOutbox } from '../ledger/ledger.service.ts'
 import type { PaymentEvents } from '../payments.events.ts'
-import type { NotificationRow } from './notifications.repository.ts'
 import {
   findNotification,
   insertNotification,
   listNotifications,
+  type NotificationRow,
   setMatch,
   toNotification,
 } from './notifications.repository.ts'

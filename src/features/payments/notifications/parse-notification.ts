@@ -1,8 +1,7 @@
 import { normalizedText, withPlainDigits } from '#platform/normalized-text.ts'
 import { compare } from '../money.ts'
 import { noAmount, noReceipt, receipt, references, senders, unsure } from './notification-words.ts'
-import type { FoundAmount } from './read-amounts.ts'
-import { findAmounts } from './read-amounts.ts'
+import { type FoundAmount, findAmounts } from './read-amounts.ts'
 
 export interface Parsed {
   amount: string | null

@@ -19,8 +19,7 @@ import {
   webhookAnswerSchema,
 } from './provider.schema.ts'
 import type { ProviderService } from './provider.service.ts'
-import type { Approval } from './provider-events.ts'
-import { readEvent } from './provider-events.ts'
+import { type Approval, readEvent } from './provider-events.ts'
 import type { WebhookService } from './webhook.service.ts'
 
 const base = '/api/agents/:id/provider'

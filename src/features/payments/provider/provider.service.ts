@@ -4,13 +4,11 @@ import { AppError, invalid } from '#platform/errors.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { keysOf } from '../ledger/ledger.repository.ts'
-import type { RequestRow } from './provider.repository.ts'
-import { findRequest } from './provider.repository.ts'
+import { findRequest, type RequestRow } from './provider.repository.ts'
 import type { Exchanges, Kind } from './provider.schema.ts'
 import { listCards, providerCalls } from './provider-calls.ts'
 import type { CallProvider } from './provider-client.ts'
-import type { createRequestStore, Outcome } from './request-store.ts'
-import { dayMs, retryRequestJobName } from './request-store.ts'
+import { type createRequestStore, dayMs, type Outcome, retryRequestJobName } from './request-store.ts'
 
 /** The provider remembers keys for a day: a later retry could charge again. */
 const lastRepeatMs = dayMs - 3_600_000

@@ -8,11 +8,9 @@ import { findByKeys, findTransaction, keysOf } from '../ledger/ledger.repository
 import type { Ledger, PaymentOutbox } from '../ledger/ledger.service.ts'
 import { fromUnits, providerDecimals } from '../money.ts'
 import type { PaymentEvents } from '../payments.events.ts'
-import type { RequestRow } from './provider.repository.ts'
-import { answerRequest, findRequest, insertRequest } from './provider.repository.ts'
+import { answerRequest, findRequest, insertRequest, type RequestRow } from './provider.repository.ts'
 import type { Exchanges, Kind } from './provider.schema.ts'
-import type { Performed } from './provider-calls.ts'
-import { refundableKey } from './provider-calls.ts'
+import { type Performed, refundableKey } from './provider-calls.ts'
 
 /** Delay before a request is repeated whose process has died (ms). */
 const firstRepeatMs = 60_000

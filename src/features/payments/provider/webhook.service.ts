@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
@@ -8,9 +7,9 @@ import type { AgentTables } from '#storage/tables.ts'
 import type { Ledger, PaymentOutbox } from '../ledger/ledger.service.ts'
 import type { PaymentChange } from '../ledger/merge-transaction.ts'
 import type { PaymentEvents } from '../payments.events.ts'
-import type { EarlyChange } from './provider.repository.ts'
 import {
   answerRequest,
+  type EarlyChange,
   findCheckout,
   findEvent,
   insertEvent,
@@ -18,8 +17,7 @@ import {
   takeEarlyChanges,
 } from './provider.repository.ts'
 import type { WebhookAnswer } from './provider.schema.ts'
-import type { Approval, Meaning, ProviderEvent } from './provider-events.ts'
-import { approves, meaningOf } from './provider-events.ts'
+import { type Approval, approves, type Meaning, meaningOf, type ProviderEvent } from './provider-events.ts'
 
 /** Retention of events (ms); the provider repeats them for three days. */
 const keptMs = 30 * 24 * 3_600_000

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import type { AnswerEnd } from '#platform/http/gate.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { PlatformTables } from '#storage/tables.ts'
-import type { Claim, Holding } from './claims.repository.ts'
 import {
+  type Claim,
   deleteClaim,
   findClaim,
   freed,
+  type Holding,
   insertClaim,
   isIn,
   moveClaim,
@@ -19,8 +19,7 @@ import {
 } from './claims.repository.ts'
 import type { ResourceRow } from './resources.repository.ts'
 import type { Claimed } from './settlements.ts'
-import type { Offer, Payment } from './wire.ts'
-import { claimKey, requirementsOf } from './wire.ts'
+import { claimKey, type Offer, type Payment, requirementsOf } from './wire.ts'
 
 /** A request whose response failed may be repeated once with the same payment. */
 const maxUses = 2

@@ -4,8 +4,7 @@ import type { ClaimState } from './claim-state.ts'
 import type { Presented } from './claims.ts'
 import type { Facilitator } from './facilitator.ts'
 import type { ResourceRow } from './resources.repository.ts'
-import type { Offer, Payment } from './wire.ts'
-import { encoded, paymentRequired } from './wire.ts'
+import { encoded, type Offer, type Payment, paymentRequired } from './wire.ts'
 
 const retryAfterSeconds = 5
 

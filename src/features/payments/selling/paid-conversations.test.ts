@@ -1,10 +1,8 @@
 /** Which conversations a caller without a role reaches by paying for a call, and without paying. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { type Answer, buildApp, type TestApp } from '#test/support/build-app.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { Facilitator } from '#test/support/facilitator.ts'
-import { startFacilitator } from '#test/support/facilitator.ts'
+import { type Facilitator, startFacilitator } from '#test/support/facilitator.ts'
 import { decoded, newWallet, paymentFor } from '#test/support/x402-buyer.ts'
 
 const chat = '/api/agents/default/chat'

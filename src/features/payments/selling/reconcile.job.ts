@@ -1,14 +1,21 @@
 import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { conflict } from '#platform/errors.ts'
-import type { JobHandler } from '#platform/jobs/jobs.ts'
-import { JobYields } from '#platform/jobs/jobs.ts'
+import { type JobHandler, JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { PlatformTables } from '#storage/tables.ts'
-import type { Claim, Holding } from './claims.repository.ts'
-import { deleteClaim, findClaim, freed, isIn, moveClaim, takeClaim, updateHeld } from './claims.repository.ts'
-import type { Settlements } from './settlements.ts'
-import { claimedOf, pauseMs } from './settlements.ts'
+import {
+  type Claim,
+  deleteClaim,
+  findClaim,
+  freed,
+  type Holding,
+  isIn,
+  moveClaim,
+  takeClaim,
+  updateHeld,
+} from './claims.repository.ts'
+import { claimedOf, pauseMs, type Settlements } from './settlements.ts'
 
 /** Time after a payment's expiry in which the facilitator is still queried (ms). */
 const graceMs = 60_000

@@ -2,10 +2,14 @@ import { Type } from 'typebox'
 import { notFound } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
-import type { SoldWorkflows } from './delivery.ts'
-import { deliver } from './delivery.ts'
-import type { Receipt } from './resources.schema.ts'
-import { deliveredSchema, newResourceSchema, resourceSchema, runningSchema } from './resources.schema.ts'
+import { deliver, type SoldWorkflows } from './delivery.ts'
+import {
+  deliveredSchema,
+  newResourceSchema,
+  type Receipt,
+  resourceSchema,
+  runningSchema,
+} from './resources.schema.ts'
 import type { ResourcesService } from './resources.service.ts'
 
 export function registerResourceRoutes(

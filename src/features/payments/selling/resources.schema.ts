@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { orNull } from '#platform/own-schemas.ts'
 
 /** Harmless types of texts, without multipart forms, which could contain their own headers. */

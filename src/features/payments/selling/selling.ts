@@ -34,7 +34,10 @@ export function createSelling(
   const settlements = createSettlements({ ...infrastructure, ledger, facilitator })
   const reconciliation = createReconciliation({ ...infrastructure, settlements, holding })
   const gates = createGates({
-    ...{ ...infrastructure, facilitator, settlements, baseUrl },
+    ...infrastructure,
+    facilitator,
+    settlements,
+    baseUrl,
     claims: createClaims({ ...infrastructure, holding, leaseMs }),
     payToOf: async agentId => (await settings.profileOf(agentId)).settings.x402_pay_to ?? payTo,
   })

@@ -1,7 +1,14 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
-import type { CrawledSource } from '#test/support/crawl.ts'
-import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
+import {
+  type CrawledSource,
+  crawl,
+  crawlAgain,
+  crawled,
+  forCrawls,
+  pathsOf,
+  startCrawl,
+} from '#test/support/crawl.ts'
 import { changeCrawls } from '#test/support/crawl-job.ts'
 import { asked, chunksOf, get, search, setStage } from '#test/support/crawl-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { crawl, forCrawls } from '#test/support/crawl.ts'
-import type { Site, SiteAnswer } from '#test/support/site-server.ts'
-import { sitePages, startSite } from '#test/support/site-server.ts'
+import { type Site, type SiteAnswer, sitePages, startSite } from '#test/support/site-server.ts'
 
 /** Words in the bytes of their character set, as `iconv` writes them. */
 const words = {

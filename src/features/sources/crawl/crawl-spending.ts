@@ -31,7 +31,7 @@ export function spendingOf(config: CrawlConfig, clock: Clock): Spending {
       milliseconds() > crawlLimits.crawlMs(maxPages) || traffic.bytes > maxPages * crawlLimits.pageBytes,
     noted() {
       const spent = { startedAt, milliseconds: milliseconds(), bytes: traffic.bytes }
-      return { ...config, ...{ spent } }
+      return { ...config, spent }
     },
   }
 }

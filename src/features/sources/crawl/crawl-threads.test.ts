@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { defaultChunking } from '#documents/chunking/chunking-options.ts'
 import { AppError } from '#platform/errors.ts'
-import type { WorkerPool } from '#platform/workers/worker-pool.ts'
-import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import { WorkerCrashed, type WorkerPool, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import { createCrawlThreads } from './crawl-threads.ts'
 
 const { signal } = new AbortController()

@@ -1,8 +1,11 @@
 import { AppError } from '#platform/errors.ts'
-import type { FairSlots } from '#platform/workers/fair-slots.ts'
-import { createFairSlots } from '#platform/workers/fair-slots.ts'
-import type { WorkerPool, WorkerTask } from '#platform/workers/worker-pool.ts'
-import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import { createFairSlots, type FairSlots } from '#platform/workers/fair-slots.ts'
+import {
+  WorkerCrashed,
+  type WorkerPool,
+  type WorkerTask,
+  WorkerTimeout,
+} from '#platform/workers/worker-pool.ts'
 import type { RawPage, RawSitemap, ReadPage } from './crawl.worker.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { ComparedPage } from './page/page-blocks.ts'

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
 import { errorRow, limitRow, row } from '#test/spec/row.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp, testApp } from '#test/support/build-app.ts'
 import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
 import { changeCrawls } from '#test/support/crawl-job.ts'
-import type { AnswerSite, Site } from '#test/support/site-server.ts'
-import { page, sitePages, startSite } from '#test/support/site-server.ts'
+import { type AnswerSite, page, type Site, sitePages, startSite } from '#test/support/site-server.ts'
 
 const sources = '/api/agents/default/sources'
 
@@ -48,7 +46,9 @@ describe(`crawling a website ${row('POST /api/agents/{id}/sources/crawl')}`, () 
         useSitemap: false,
         render: 'auto',
         startedAt: expect.any(String),
-        ...{ chunk_size: 1000, overlap: 150, method: 'semantic' },
+        chunk_size: 1000,
+        overlap: 150,
+        method: 'semantic',
       },
       created_at: expect.any(String),
     })

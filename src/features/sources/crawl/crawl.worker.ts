@@ -6,8 +6,14 @@ import { parseHtml } from '#documents/parsing/html/html-tree.ts'
 import { pageText } from '#documents/parsing/html/page-text.ts'
 import { prepareChunks } from '#features/knowledge/drafts.service.ts'
 import { crawlLimits } from './crawl-limits.ts'
-import type { ComparedPage } from './page/page-blocks.ts'
-import { blocksOf, changesByComparison, eachMark, leftOutOf, marksOf } from './page/page-blocks.ts'
+import {
+  blocksOf,
+  type ComparedPage,
+  changesByComparison,
+  eachMark,
+  leftOutOf,
+  marksOf,
+} from './page/page-blocks.ts'
 import { chunksOfPage } from './page/page-chunks.ts'
 import { pack, packPage } from './page/page-content.ts'
 import { headerDirectives, strictest } from './page/page-directives.ts'
@@ -15,8 +21,7 @@ import { outlineOf } from './page/page-outline.ts'
 import { boundedLinks, isSameOrigin, pageUrl } from './page/page-url.ts'
 import type { RobotsAdvice, RobotsText } from './site/robots.ts'
 import type { Sitemap } from './site/sitemap.ts'
-import type { UrlPatterns } from './site/url-patterns.ts'
-import { compilePatterns } from './site/url-patterns.ts'
+import { compilePatterns, type UrlPatterns } from './site/url-patterns.ts'
 
 export interface RawPage {
   body: Uint8Array<ArrayBuffer>
@@ -90,7 +95,9 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
   return {
     ...outline,
     omitted: undefined,
-    ...{ whole, marks, leftOut },
+    whole,
+    marks,
+    leftOut,
     content: chunks ? pack(chunks) : whole,
     chunks: chunks?.length,
     hash: createHash('sha256').update(`${title}\n${text}`).digest('hex'),

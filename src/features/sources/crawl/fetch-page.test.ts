@@ -1,10 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { createOutbound } from '#platform/outbound/outbound.ts'
-import type { AnswerSite } from '#test/support/site-server.ts'
-import { answerWithoutEnd, startSite } from '#test/support/site-server.ts'
-import type { Fetched } from './fetch-page.ts'
-import { fetchPage } from './fetch-page.ts'
+import { type AnswerSite, answerWithoutEnd, startSite } from '#test/support/site-server.ts'
+import { type Fetched, fetchPage } from './fetch-page.ts'
 import { createHostGates } from './site/host-gates.ts'
 
 async function fetchFrom(

@@ -1,8 +1,7 @@
 /** Fetches one page: follows redirects within the site, retries, and reads no more than it needs. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AppError } from '#platform/errors.ts'
-import type { Cookies } from '#platform/outbound/cookies.ts'
-import { cookieHeader, createCookies } from '#platform/outbound/cookies.ts'
+import { type Cookies, cookieHeader, createCookies } from '#platform/outbound/cookies.ts'
 import { toOutboundError } from '#platform/outbound/outbound-failure.ts'
 import { redirectLocation } from '#platform/outbound/redirect.ts'
 import { readBody } from '#platform/outbound/response-body.ts'

@@ -8,8 +8,13 @@ import { createOutbound } from '#platform/outbound/outbound.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { crawl, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
 import { search } from '#test/support/crawl-stage.ts'
-import type { AnswerSite, SiteAnswer } from '#test/support/site-server.ts'
-import { answerWithoutEnd, page, startSite } from '#test/support/site-server.ts'
+import {
+  type AnswerSite,
+  answerWithoutEnd,
+  page,
+  type SiteAnswer,
+  startSite,
+} from '#test/support/site-server.ts'
 
 const fixtures = process.env.REAL_FIXTURES ?? ''
 

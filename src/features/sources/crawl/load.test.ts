@@ -3,8 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { testApp } from '#test/support/build-app.ts'
 import { crawl, forCrawls } from '#test/support/crawl.ts'
 import { millisecondsOf, slowness } from '#test/support/processor-time.ts'
-import type { AnswerSite } from '#test/support/site-server.ts'
-import { page, startSite } from '#test/support/site-server.ts'
+import { type AnswerSite, page, startSite } from '#test/support/site-server.ts'
 
 async function siteOf(answer: AnswerSite) {
   const site = await startSite(answer)

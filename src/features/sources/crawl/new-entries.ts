@@ -1,9 +1,7 @@
 /** Computes the entries of visits that are settled together: exactly those of settling them one by one. */
-import type { NewEntry } from './crawl.repository.ts'
-import { countQueue, unknownUrls } from './crawl.repository.ts'
+import { countQueue, type NewEntry, unknownUrls } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'
-import type { ReadSitemap, Settled, Settling } from './crawl-state.ts'
-import { disallowed } from './crawl-state.ts'
+import { disallowed, type ReadSitemap, type Settled, type Settling } from './crawl-state.ts'
 
 /** The new links of a visit. */
 interface Links {

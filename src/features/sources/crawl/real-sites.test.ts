@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { CrawledSource } from '#test/support/crawl.ts'
-import { crawl, crawlAgain, forCrawls, pathsOf } from '#test/support/crawl.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
+import { type CrawledSource, crawl, crawlAgain, forCrawls, pathsOf } from '#test/support/crawl.ts'
 import { isFullEndurance } from '#test/support/endurance.ts'
 import { folderSite } from '#test/support/fixture-site.ts'
-import type { Site } from '#test/support/site-server.ts'
-import { startSite } from '#test/support/site-server.ts'
+import { type Site, startSite } from '#test/support/site-server.ts'
 
 interface Start {
   start: string

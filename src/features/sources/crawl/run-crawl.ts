@@ -1,6 +1,5 @@
 /** The crawl itself: breadth first, in the order of the queue, with several concurrent visits. */
-import type { QueuedUrl } from './crawl.repository.ts'
-import { countQueue, nextInQueue, startProblem } from './crawl.repository.ts'
+import { countQueue, nextInQueue, type QueuedUrl, startProblem } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { Settling, Visit, Visited } from './crawl-state.ts'
 import { settlePages } from './settle-pages.ts'

@@ -1,7 +1,6 @@
 /** Stores the results of visits: chunks, pages, their links. A crash in between is harmless. */
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import { raiseProgress } from '../sources.repository.ts'
-import type { QueuedUrl, StoredPage, StoredText } from './crawl.repository.ts'
 import {
   addToQueue,
   countQueue,
@@ -10,6 +9,9 @@ import {
   findText,
   isFound,
   noContent,
+  type QueuedUrl,
+  type StoredPage,
+  type StoredText,
   settleInQueue,
   storePage,
   storeText,
@@ -17,8 +19,7 @@ import {
 import type { ReadSitemap, Settled, Settling, Visited, VisitedPage } from './crawl-state.ts'
 import type { NoPage } from './fetch-page.ts'
 import { newEntries } from './new-entries.ts'
-import type { NewPage } from './new-pages.ts'
-import { newPagesAmong } from './new-pages.ts'
+import { type NewPage, newPagesAmong } from './new-pages.ts'
 import { boundedTogether } from './page/page-url.ts'
 
 /** Stores the results of the first of these consecutive visits; returns their number. */
@@ -55,7 +56,11 @@ async function settledAmong(site: Settling, visited: readonly Visited[]): Promis
 function settledNew({ embedding }: Settling, { entry, visit, document }: NewPage, chunks: number): Settled {
   const page = pageOf(entry, visit, { document, embedding, chunks })
   return {
-    ...{ entry, state: 'changed', document, page, links: page.links },
+    entry,
+    state: 'changed',
+    document,
+    page,
+    links: page.links,
     text: textOf(document, visit),
     ...remarkOn(visit),
   }

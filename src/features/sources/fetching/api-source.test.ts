@@ -2,8 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import { makeAgent } from '#test/support/agents.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp, testApp } from '#test/support/build-app.ts'
 import { makeDocx, makePdf } from '#test/support/documents.ts'
 import {
   createSource,
@@ -13,8 +12,7 @@ import {
   settled,
   sources,
 } from '#test/support/fetched-source.ts'
-import type { AnswerSite, Site, SiteAnswer } from '#test/support/site-server.ts'
-import { page, startSite } from '#test/support/site-server.ts'
+import { type AnswerSite, page, type Site, type SiteAnswer, startSite } from '#test/support/site-server.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 
 const reachable = { OUTBOUND_ALLOW: '127.0.0.1' }
@@ -65,7 +63,10 @@ describe(`an address as a source ${row('POST /api/agents/{id}/sources')}`, () =>
     })
     const source = await settled(app, answer.body.id)
     expect(source).toMatchObject({
-      ...{ type: 'api', status: 'ready', progress: 1, chunks: 1 },
+      type: 'api',
+      status: 'ready',
+      progress: 1,
+      chunks: 1,
       config: {
         url: `${site.url}/tides?day=1`,
         headers: { Authorization: mask, Accept: 'application/json' },

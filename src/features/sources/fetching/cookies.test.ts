@@ -1,12 +1,16 @@
 /** Sites that send a reader to and fro until it brings back the cookies that they have set. */
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { crawl, forCrawls, pathsOf } from '#test/support/crawl.ts'
 import { fetchedSource, passages } from '#test/support/fetched-source.ts'
-import type { AnswerSite, SiteAnswer, SiteRequest } from '#test/support/site-server.ts'
-import { page, startSite } from '#test/support/site-server.ts'
+import {
+  type AnswerSite,
+  page,
+  type SiteAnswer,
+  type SiteRequest,
+  startSite,
+} from '#test/support/site-server.ts'
 
 let app: TestApp
 

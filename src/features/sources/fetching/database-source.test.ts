@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp, testApp } from '#test/support/build-app.ts'
 import {
   createSource,
   fetchedSource,
@@ -40,7 +39,10 @@ describe(`a query as a source ${row('POST /api/agents/{id}/sources')}`, () => {
     })
     const source = await settled(app, answer.body.id)
     expect(source).toMatchObject({
-      ...{ type: 'database', status: 'ready', progress: 1, chunks: 1 },
+      type: 'database',
+      status: 'ready',
+      progress: 1,
+      chunks: 1,
       config: { query: fruits.query, chunk_size: 1000, overlap: 150, method: 'semantic' },
     })
     expect(source.config.fetched_at).toBeDefined()

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import type { AgentDatabase as Database } from '#storage/tables.ts'

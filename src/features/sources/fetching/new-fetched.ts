@@ -2,8 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '#platform/errors.ts'
 import { requireBody } from '#platform/http/requests/body.ts'
-import type { NewApi, NewDatabase } from '../new-fetched.schema.ts'
-import { newApiSchema, newDatabaseSchema } from '../new-fetched.schema.ts'
+import { type NewApi, type NewDatabase, newApiSchema, newDatabaseSchema } from '../new-fetched.schema.ts'
 
 const elsewhere = {
   file: 'is "file", which is sent as a form: multipart/form-data with the fields type, name and file',

@@ -6,8 +6,7 @@ import type { ApiConfig, FetchedConfig } from '../sources.schema.ts'
 import { fetchAddress } from './fetch-address.ts'
 import type { FetchState, Validators } from './last-copy.ts'
 import type { Fetched } from './parse-fetched.ts'
-import type { SelectRows } from './run-query.ts'
-import { runQuery } from './run-query.ts'
+import { runQuery, type SelectRows } from './run-query.ts'
 import { openHeaders } from './source-headers.ts'
 
 export type Obtained =

@@ -4,8 +4,12 @@ import { pageText } from '#documents/parsing/html/page-text.ts'
 import { limits } from '#documents/parsing/limits.ts'
 import { pagePieces } from '#documents/parsing/markdown-pieces.ts'
 import { parseDocument } from '#documents/parsing/parse-document.ts'
-import type { ParsedDocument } from '#documents/parsing/parsed-document.ts'
-import { documentOf, tooMuchText, UnreadableDocument } from '#documents/parsing/parsed-document.ts'
+import {
+  documentOf,
+  type ParsedDocument,
+  tooMuchText,
+  UnreadableDocument,
+} from '#documents/parsing/parsed-document.ts'
 
 /** The formats of fetched content: documents like uploaded ones, web pages, and rows of a query. */
 export type FetchedFormat = DocumentFormat | 'html' | 'rows'

@@ -3,8 +3,7 @@
 import { chunkDocument } from '#documents/chunking/chunk-document.ts'
 import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
 import type { DocumentFormat } from '#documents/parsing/document-format.ts'
-import type { NotRead } from '#documents/parsing/not-read.ts'
-import { readOrReason } from '#documents/parsing/not-read.ts'
+import { type NotRead, readOrReason } from '#documents/parsing/not-read.ts'
 import { parseDocument } from '#documents/parsing/parse-document.ts'
 import type { ParsedDocument } from '#documents/parsing/parsed-document.ts'
 import { storeDraft } from '#features/knowledge/drafts.service.ts'
@@ -12,8 +11,7 @@ import type { DraftTask } from '#features/knowledge/indexing.service.ts'
 import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
 import type { FileLocation } from '#storage/files/file-store.ts'
 import { readStoredFile } from '#storage/files/read-file.ts'
-import type { Fetched } from '../fetching/parse-fetched.ts'
-import { parseFetched } from '../fetching/parse-fetched.ts'
+import { type Fetched, parseFetched } from '../fetching/parse-fetched.ts'
 
 interface CutTask extends DraftTask {
   chunking: ChunkingOptions

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, type TestApp } from '#test/support/build-app.ts'
 import { makeDrawnPdf, makePdf } from '#test/support/documents.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
 import type { Source } from '../sources.schema.ts'

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import type { TestApp } from '#test/support/build-app.ts'
-import { testApp } from '#test/support/build-app.ts'
+import { type TestApp, testApp } from '#test/support/build-app.ts'
 import { crawl } from '#test/support/crawl.ts'
 import { setStage } from '#test/support/crawl-stage.ts'
 import { sources } from '#test/support/fetched-source.ts'

@@ -1,5 +1,4 @@
-import type { IndexingService } from '#features/knowledge/indexing.service.ts'
-import { newRun } from '#features/knowledge/indexing.service.ts'
+import { type IndexingService, newRun } from '#features/knowledge/indexing.service.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'

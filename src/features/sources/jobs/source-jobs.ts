@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { AppError } from '#platform/errors.ts'
 import type { JobContext, Outbox } from '#platform/jobs/jobs.ts'
 import { matches } from '#platform/schema-check.ts'

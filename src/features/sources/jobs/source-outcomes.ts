@@ -1,11 +1,9 @@
 import type { SourceEvents } from '#features/knowledge/knowledge.events.ts'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { clearQueue } from '../crawl/crawl.repository.ts'
-import type { SourceChanges } from '../sources.repository.ts'
-import { updateSource } from '../sources.repository.ts'
+import { type SourceChanges, updateSource } from '../sources.repository.ts'
 import type { CrawlConfig, Source } from '../sources.schema.ts'
 
 /** Records the end of processing together with its event. */

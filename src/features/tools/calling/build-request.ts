@@ -1,11 +1,11 @@
-import type {
-  ArgumentSchema,
-  Arguments,
-  Credentials,
-  HttpConfiguration,
-  HttpRequest,
+import {
+  type ArgumentSchema,
+  type Arguments,
+  type Credentials,
+  type HttpConfiguration,
+  type HttpRequest,
+  isImported,
 } from './http-configuration.ts'
-import { isImported } from './http-configuration.ts'
 import { importedRequest } from './imported-request.ts'
 import { manualRequest } from './manual-request.ts'
 import { placeholdersIn } from './manual-template.ts'

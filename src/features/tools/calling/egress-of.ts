@@ -4,8 +4,7 @@ import { splitAddress, withoutQuery } from '#platform/outbound/address-template.
 import type { JavascriptConfiguration } from '../configuration.ts'
 import type { StoredTool } from '../tools.repository.ts'
 import { buildHttpRequest } from './build-request.ts'
-import type { HttpConfiguration } from './http-configuration.ts'
-import { isImported } from './http-configuration.ts'
+import { type HttpConfiguration, isImported } from './http-configuration.ts'
 import { namesIn } from './placeholders.ts'
 import { ownValue, textOf } from './values.ts'
 

@@ -3,8 +3,7 @@
  * *imported* one comes from an OpenAPI document: its arguments are placed by the rules of that document. An *argument*
  * is given by the caller of the tool; its *wire name* is what the remote service calls the same value.
  */
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 
 export const methods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'] as const
 export type Method = (typeof methods)[number]

@@ -13,10 +13,8 @@ import type {
   PlacedArgument,
 } from './http-configuration.ts'
 import { namesInPath, splitAtNames } from './path-template.ts'
-import type { LookUp } from './placeholders.ts'
-import { lookUpIn } from './placeholders.ts'
-import type { Pair } from './serialize-argument.ts'
-import { headerText, pathText, queryPairs } from './serialize-argument.ts'
+import { type LookUp, lookUpIn } from './placeholders.ts'
+import { headerText, type Pair, pathText, queryPairs } from './serialize-argument.ts'
 import { ownValue, textOf } from './values.ts'
 
 /** Builds the request of an imported tool. Throws VALIDATION_ERROR, with the argument's name, for values that can't be sent. */

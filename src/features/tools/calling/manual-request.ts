@@ -1,17 +1,21 @@
 import { invalid } from '#platform/errors.ts'
-import type { AddressTemplate } from '#platform/outbound/address-template.ts'
-import { joinAddress, splitAddress } from '#platform/outbound/address-template.ts'
+import { type AddressTemplate, joinAddress, splitAddress } from '#platform/outbound/address-template.ts'
 import { encodeFields, fieldText, fieldTexts, multipartTextProblem } from '#platform/outbound/form-body.ts'
 import { isConnectionHeader, mayHoldSecret, requireHeaderValue } from '#platform/outbound/header-rules.ts'
 import type { EncodedBody } from '#platform/outbound/multipart.ts'
 import { encodeLiteralPath, encodeValue, isDotSegment } from '#platform/outbound/percent-encoding.ts'
 import type { Arguments, HttpRequest, ManualConfiguration } from './http-configuration.ts'
-import type { BodyTemplate } from './manual-template.ts'
-import { bodyTemplateOf, parseHeaders, placeholdersIn } from './manual-template.ts'
-import type { LookUp } from './placeholders.ts'
-import { fillJson, fillText, lookUpIn, namesIn, parseJsonTemplate, wholeName } from './placeholders.ts'
-import type { Pair } from './serialize-argument.ts'
-import { stylePairs } from './serialize-argument.ts'
+import { type BodyTemplate, bodyTemplateOf, parseHeaders, placeholdersIn } from './manual-template.ts'
+import {
+  fillJson,
+  fillText,
+  type LookUp,
+  lookUpIn,
+  namesIn,
+  parseJsonTemplate,
+  wholeName,
+} from './placeholders.ts'
+import { type Pair, stylePairs } from './serialize-argument.ts'
 import { isRecord, textOf } from './values.ts'
 
 /** Methods whose other arguments go into the query. */

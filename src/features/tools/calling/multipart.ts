@@ -1,5 +1,4 @@
-import type { EncodedBody, Part } from '#platform/outbound/multipart.ts'
-import { encodeMultipart } from '#platform/outbound/multipart.ts'
+import { type EncodedBody, encodeMultipart, type Part } from '#platform/outbound/multipart.ts'
 import type { FormField } from './http-configuration.ts'
 import { isRecord, textOf } from './values.ts'
 

@@ -1,5 +1,4 @@
-import type { ValidateFunction } from 'ajv'
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import { withDoubles } from '#platform/exact-json.ts'
 import { ofOwnSchemas } from '#platform/own-schemas.ts'
 import { leadsWithin } from '../openapi/references.ts'

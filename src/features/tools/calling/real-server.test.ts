@@ -1,6 +1,5 @@
 /** Requests of imported and manual tools, as a server of its own receives them through the outbound guard. */
-import type { IncomingHttpHeaders } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createOutbound } from '#platform/outbound/outbound.ts'

@@ -6,8 +6,12 @@ import { isDotSegment } from '#platform/outbound/percent-encoding.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import { problemOf } from '#platform/schema-check.ts'
 import type { SchemaProblem } from '#platform/schema-problem.ts'
-import type { ImportedConfiguration, ManualConfiguration } from './http-configuration.ts'
-import { importedConfigurationSchema, manualConfigurationSchema } from './http-configuration.ts'
+import {
+  type ImportedConfiguration,
+  importedConfigurationSchema,
+  type ManualConfiguration,
+  manualConfigurationSchema,
+} from './http-configuration.ts'
 import { bodyTemplateOf, contentTypeOf, parseHeaders } from './manual-template.ts'
 import { isUsableSchema } from './parameters-schema.ts'
 import { hasStrayBrace, namesIn } from './placeholders.ts'

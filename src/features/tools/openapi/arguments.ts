@@ -1,10 +1,8 @@
 /** Names parameters and body for the model, and describes them in one JSON Schema. */
 import type { ArgumentSchema, PlacedArgument, RequestBody } from '../calling/http-configuration.ts'
 import { cleanText } from './clean-text.ts'
-import type { Conversion } from './convert-schema.ts'
-import { convertSchema, startConversion } from './convert-schema.ts'
-import type { Detail, JsonSchema } from './json-schema.ts'
-import { described } from './json-schema.ts'
+import { type Conversion, convertSchema, startConversion } from './convert-schema.ts'
+import { type Detail, described, type JsonSchema } from './json-schema.ts'
 import { limits } from './limits.ts'
 import type { Parameter } from './parameters.ts'
 import type { References } from './references.ts'

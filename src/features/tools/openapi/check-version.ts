@@ -1,5 +1,4 @@
-import type { JsonRecord } from '../calling/values.ts'
-import { isRecord, ownValue } from '../calling/values.ts'
+import { isRecord, type JsonRecord, ownValue } from '../calling/values.ts'
 import { cleanLine } from './clean-text.ts'
 
 export type CheckedDocument =

@@ -1,7 +1,6 @@
 /** `allOf`, `anyOf` and nullability, in the form that most validators and model services understand. */
 import { isDeepStrictEqual } from 'node:util'
-import type { JsonSchema } from './json-schema.ts'
-import { isEmptySchema } from './json-schema.ts'
+import { isEmptySchema, type JsonSchema } from './json-schema.ts'
 
 const annotations = new Set(['description', 'default'])
 const objectKeywords = new Set(['type', 'properties', 'required', 'description', 'additionalProperties'])

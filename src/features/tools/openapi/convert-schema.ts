@@ -5,8 +5,7 @@
 import { isRecord, ownValue } from '../calling/values.ts'
 import { isCleanName } from './clean-text.ts'
 import { allOf, orNull } from './combine-schemas.ts'
-import type { Detail, JsonSchema } from './json-schema.ts'
-import { described } from './json-schema.ts'
+import { type Detail, described, type JsonSchema } from './json-schema.ts'
 import { simpleKeywords, typeOf } from './keywords.ts'
 import type { References } from './references.ts'
 

@@ -45,12 +45,10 @@ describe('forms of several parts', () => {
         'multipart/form-data': { schema: form, ...(encoding && { encoding: { f: encoding } }) },
       }
       const document = {
-        ...{
-          openapi: '3.1.0',
-          info: { title: 'T' },
-          servers: [{ url: 'https://a' }],
-          components: { schemas },
-        },
+        openapi: '3.1.0',
+        info: { title: 'T' },
+        servers: [{ url: 'https://a' }],
+        components: { schemas },
         paths: { '/x': { post: { requestBody: { content } } } },
       }
       const [tool] = readOpenApi({ document }).operations

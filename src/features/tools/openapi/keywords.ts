@@ -2,8 +2,7 @@
 import { isExactNumber } from '#platform/exact-json.ts'
 import { isRecord, ownValue } from '../calling/values.ts'
 import { cleanLine, cleanText, isCleanName } from './clean-text.ts'
-import type { Detail, JsonSchema } from './json-schema.ts'
-import { described } from './json-schema.ts'
+import { type Detail, described, type JsonSchema } from './json-schema.ts'
 import { isSafePattern } from './safe-pattern.ts'
 
 const types = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])

@@ -1,5 +1,4 @@
-import type { Document } from 'yaml'
-import { isMap, isPair, LineCounter, parseDocument, visit } from 'yaml'
+import { type Document, isMap, isPair, LineCounter, parseDocument, visit } from 'yaml'
 import { decimalOf } from '#platform/decimal.ts'
 import { mayBeInexact, parseJson } from '#platform/exact-json.ts'
 import { limits } from './limits.ts'

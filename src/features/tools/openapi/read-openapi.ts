@@ -1,7 +1,6 @@
 /** Turns an OpenAPI 3.0 or 3.1 document into tools. Pure; in the service it runs in `openapi.worker.ts`. */
 import { invalid } from '#platform/errors.ts'
-import type { JsonRecord } from '../calling/values.ts'
-import { isRecord, ownValue } from '../calling/values.ts'
+import { isRecord, type JsonRecord, ownValue } from '../calling/values.ts'
 import { checkVersion } from './check-version.ts'
 import { cleanLine } from './clean-text.ts'
 import { entriesOf } from './convert-schema.ts'
@@ -12,12 +11,10 @@ import type {
   SkippedOperation,
 } from './imported-document.ts'
 import { limits } from './limits.ts'
-import type { Names } from './names.ts'
-import { createNames } from './names.ts'
+import { createNames, type Names } from './names.ts'
 import type { OtherDocuments } from './other-documents.ts'
 import { parseText } from './parse-text.ts'
-import type { ReadContext } from './read-operation.ts'
-import { readOperation } from './read-operation.ts'
+import { type ReadContext, readOperation } from './read-operation.ts'
 import { createReferences } from './references.ts'
 import { createSecurity } from './security.ts'
 

@@ -1,10 +1,8 @@
 import { valueAt } from '#platform/json-pointer.ts'
-import type { JsonRecord } from '../calling/values.ts'
-import { isRecord, ownValue } from '../calling/values.ts'
+import { isRecord, type JsonRecord, ownValue } from '../calling/values.ts'
 import { cleanLine } from './clean-text.ts'
 import { limits } from './limits.ts'
-import type { OtherDocuments } from './other-documents.ts'
-import { createLibrary } from './other-documents.ts'
+import { createLibrary, type OtherDocuments } from './other-documents.ts'
 
 export type Resolved =
   /** `pointers` are the references that led to the value, outermost first. */

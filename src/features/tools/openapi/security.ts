@@ -1,7 +1,6 @@
 import { isConnectionHeader, isHeaderName } from '#platform/outbound/header-rules.ts'
 import type { SecurityScheme } from '../calling/http-configuration.ts'
-import type { JsonRecord } from '../calling/values.ts'
-import { isRecord, ownValue } from '../calling/values.ts'
+import { isRecord, type JsonRecord, ownValue } from '../calling/values.ts'
 import { cleanText, isCleanName } from './clean-text.ts'
 import { entriesOf, listOf } from './convert-schema.ts'
 import { limits } from './limits.ts'

@@ -1,6 +1,5 @@
 import { AppError, invalid } from '#platform/errors.ts'
-import type { Graph, Problem } from '../engine/graph.ts'
-import { readGraph } from '../engine/graph.ts'
+import { type Graph, type Problem, readGraph } from '../engine/graph.ts'
 import { checkData } from '../nodes/check-data.ts'
 import type { NodeTypes } from '../nodes/node-types.ts'
 import type { Definition, Edge, Node } from '../workflows.schema.ts'

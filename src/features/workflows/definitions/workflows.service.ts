@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { timestamp } from '#platform/clock.ts'
-import type { AppError } from '#platform/errors.ts'
-import { conflict, notFound } from '#platform/errors.ts'
+import { type AppError, conflict, notFound } from '#platform/errors.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
 import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -9,7 +8,6 @@ import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import type { Problem } from '../engine/graph.ts'
 import type { HookResponse } from '../nodes/hook-response.ts'
 import type { NodeTypes } from '../nodes/node-types.ts'
-import type { Version } from '../rows/workflows.repository.ts'
 import {
   deleteWorkflow,
   findVersion,
@@ -19,6 +17,7 @@ import {
   listWorkflows,
   putWorkflow,
   subscribe,
+  type Version,
 } from '../rows/workflows.repository.ts'
 import type { WorkflowEvents } from '../workflows.events.ts'
 import type {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '#platform/exact-json.ts'
-import type { Condition } from './conditions.ts'
-import { holds, operators } from './conditions.ts'
+import { type Condition, holds, operators } from './conditions.ts'
 
 type Case = [left: unknown, operator: Condition['operator'], right: unknown]
 

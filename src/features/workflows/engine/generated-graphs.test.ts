@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { isFullEndurance, seededRandom } from '#test/support/endurance.ts'
 import type { Definition, Edge, Node } from '../workflows.schema.ts'
-import type { Graph } from './graph.ts'
-import { reachable, readGraph } from './graph.ts'
-import type { NodeResult, Outcome, Place } from './plan.ts'
-import { keyOf } from './plan.ts'
+import { type Graph, reachable, readGraph } from './graph.ts'
+import { keyOf, type NodeResult, type Outcome, type Place } from './plan.ts'
 import { completion, failure, runSegment } from './run-segment.ts'
 
 const graphs = isFullEndurance ? 10_000 : 300

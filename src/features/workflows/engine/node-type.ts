@@ -1,5 +1,4 @@
-import type { Static, TObject, TProperties } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import type { Log } from '#platform/logging/log.ts'
 import type { Templates } from '#platform/templates/resolve-templates.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'

@@ -1,10 +1,8 @@
 import { turn } from '#platform/event-loop/turns.ts'
 import { parseJson } from '#platform/exact-json.ts'
-import type { StoredNodeStatus } from '../execution-status.ts'
-import { hasEnded } from '../execution-status.ts'
+import { hasEnded, type StoredNodeStatus } from '../execution-status.ts'
 import type { Edge, Node } from '../workflows.schema.ts'
-import type { Graph } from './graph.ts'
-import { outside } from './graph.ts'
+import { type Graph, outside } from './graph.ts'
 
 /** The result of a node, or of one of its runs in a loop; the columns of its row. */
 export interface NodeResult {

@@ -2,10 +2,8 @@ import type { TSchema } from 'typebox'
 import { invalid } from '#platform/errors.ts'
 import { turn } from '#platform/event-loop/turns.ts'
 import { problemOf } from '#platform/schema-check.ts'
-import type { Templates } from '#platform/templates/resolve-templates.ts'
-import { mapEntries } from '#platform/templates/resolve-templates.ts'
-import type { NodeType } from './node-type.ts'
-import { isLiteral } from './node-type.ts'
+import { mapEntries, type Templates } from '#platform/templates/resolve-templates.ts'
+import { isLiteral, type NodeType } from './node-type.ts'
 
 /**
  * Returns the data of a node with its templates resolved: to texts if the schema requires a text, else to any

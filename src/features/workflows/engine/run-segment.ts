@@ -2,8 +2,17 @@ import type { Clock } from '#platform/clock.ts'
 import { turn } from '#platform/event-loop/turns.ts'
 import { hasEnded } from '../execution-status.ts'
 import type { Graph } from './graph.ts'
-import type { NodeResult, Outcome, Place, Plan, Results } from './plan.ts'
-import { awaitsPerson, createPlanner, keyOf, sizeOf } from './plan.ts'
+import {
+  awaitsPerson,
+  createPlanner,
+  keyOf,
+  type NodeResult,
+  type Outcome,
+  type Place,
+  type Plan,
+  type Results,
+  sizeOf,
+} from './plan.ts'
 
 /** Shorter pauses wait within the process. */
 const shortPauseMs = 5_000

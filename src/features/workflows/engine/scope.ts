@@ -1,11 +1,9 @@
 import { invalid } from '#platform/errors.ts'
 import { parseJson } from '#platform/exact-json.ts'
-import type { TemplateScope } from '#platform/templates/resolve-templates.ts'
-import { aliasInCamelCase, hasAliases } from '#platform/templates/resolve-templates.ts'
+import { aliasInCamelCase, hasAliases, type TemplateScope } from '#platform/templates/resolve-templates.ts'
 import { hasEnded } from '../execution-status.ts'
 import type { Graph } from './graph.ts'
-import type { NodeResult, Place, Results } from './plan.ts'
-import { itemsOf, joined, keyOf } from './plan.ts'
+import { itemsOf, joined, keyOf, type NodeResult, type Place, type Results } from './plan.ts'
 
 /** The values that the templates of a node can read. */
 export interface Scope extends TemplateScope {

@@ -1,7 +1,6 @@
 /** What executions that wait cost those that run. */
 import { expect, it } from 'vitest'
-import type { TestApp } from '#test/support/build-app.ts'
-import { testApp } from '#test/support/build-app.ts'
+import { type TestApp, testApp } from '#test/support/build-app.ts'
 import { scaled } from '#test/support/endurance.ts'
 import { threadTime } from '#test/support/processor-time.ts'
 import { workflowCalls } from '#test/support/workflows.ts'

@@ -8,7 +8,6 @@ import { idempotencyKeyOf } from '#platform/http/requests/idempotency-key.ts'
 import { successSchema } from '#platform/http/responses/answers.ts'
 import { limitWaiting } from '#platform/http/responses/slow-readers.ts'
 import { routesBelow } from '#platform/http/routes.ts'
-import type { Started } from '../workflows.schema.ts'
 import {
   decisionSchema,
   executedSchema,
@@ -20,6 +19,7 @@ import {
   nodeResultQuery,
   nodeResultSchema,
   retrySchema,
+  type Started,
   startedSchema,
 } from '../workflows.schema.ts'
 import type { ExecutionsService } from './executions.service.ts'

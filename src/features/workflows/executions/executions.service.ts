@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { conflict, notFound } from '#platform/errors.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
@@ -8,8 +7,8 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { checkDefinition, requireNode, requireNone } from '../definitions/definition.ts'
 import { requireWorkflow } from '../definitions/workflows.service.ts'
 import type { NodeTypes } from '../nodes/node-types.ts'
-import type { ExecutionRow } from '../rows/executions.repository.ts'
 import {
+  type ExecutionRow,
   findByKey,
   findExecution,
   listExecutions,
@@ -20,12 +19,10 @@ import { readKeys, writeResults } from '../rows/node-results.repository.ts'
 import type { WorkflowEvents } from '../workflows.events.ts'
 import type { Execute, ExecutionListQuery, ExecutionSummary, Retry, Started } from '../workflows.schema.ts'
 import type { ExecutionEnds } from './execution-ends.ts'
-import type { Lifecycle, StartRequest } from './lifecycle.service.ts'
-import { findPlace, maxDepth } from './lifecycle.service.ts'
+import { findPlace, type Lifecycle, maxDepth, type StartRequest } from './lifecycle.service.ts'
 import { createInputs, shownInputs, writeNode } from './node-inputs.ts'
 import { planRetry } from './plan-retry.ts'
-import type { DecidedNode } from './resume-node.ts'
-import { resumeNode } from './resume-node.ts'
+import { type DecidedNode, resumeNode } from './resume-node.ts'
 
 interface Dependencies {
   transact: Transact<WorkflowEvents>

@@ -1,17 +1,16 @@
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
+import { type Clock, timestamp } from '#platform/clock.ts'
 import { parseJson } from '#platform/exact-json.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { NewJob, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentDatabase as Database } from '#storage/tables.ts'
 import type { NodeResult } from '../engine/plan.ts'
-import type { EndStatus } from '../execution-status.ts'
-import { openStatuses } from '../execution-status.ts'
-import type { ExecutionRow, Guard } from '../rows/executions.repository.ts'
+import { type EndStatus, openStatuses } from '../execution-status.ts'
 import {
   changeExecutions,
   countExecutions,
+  type ExecutionRow,
   findByKey,
+  type Guard,
   insertExecution,
   listQueued,
   toStarted,

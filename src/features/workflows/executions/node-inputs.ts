@@ -4,15 +4,19 @@ import { parseJson } from '#platform/exact-json.ts'
 import { createTemplates, namesOf } from '#platform/templates/resolve-templates.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { readGraph, upTo } from '../engine/graph.ts'
-import type { NodeResult } from '../engine/plan.ts'
-import { keyOf } from '../engine/plan.ts'
+import { keyOf, type NodeResult } from '../engine/plan.ts'
 import { resolveTemplates } from '../engine/resolve-data.ts'
 import { emptyResult } from '../engine/run-segment.ts'
 import { pathsFrom, scopeOf } from '../engine/scope.ts'
 import type { NodeTypes } from '../nodes/node-types.ts'
 import type { ExecutionRow } from '../rows/executions.repository.ts'
-import type { ResultKey, ShownInput } from '../rows/node-results.repository.ts'
-import { readKeys, readRows, writeResult } from '../rows/node-results.repository.ts'
+import {
+  type ResultKey,
+  readKeys,
+  readRows,
+  type ShownInput,
+  writeResult,
+} from '../rows/node-results.repository.ts'
 import { findVersion } from '../rows/workflows.repository.ts'
 import { rootsOf } from './execution-roots.ts'
 import type { ExecutionOptions } from './lifecycle.service.ts'

@@ -1,6 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
-import type { JobHandler, Outbox } from '#platform/jobs/jobs.ts'
-import { JobYields } from '#platform/jobs/jobs.ts'
+import { type JobHandler, JobYields, type Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { deleteExecutions, findOldestEnd, listSuperfluous } from '../rows/executions.repository.ts'
 import { deleteSomeResults } from '../rows/node-results.repository.ts'

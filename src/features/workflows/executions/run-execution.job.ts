@@ -2,22 +2,30 @@ import { currentActor } from '#platform/actor.ts'
 import type { Clock } from '#platform/clock.ts'
 import { parseJson } from '#platform/exact-json.ts'
 import { causeDepth } from '#platform/jobs/cause-depth.ts'
-import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
-import { JobYields } from '#platform/jobs/jobs.ts'
+import { type JobContext, type JobHandler, JobYields, type Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import { readSecrets } from '../definitions/protect-definition.ts'
 import { readGraph, upTo } from '../engine/graph.ts'
-import type { NodeResult, Outcome } from '../engine/plan.ts'
-import { awaitsDecision, awaitsPerson, keyOf, resultsOf } from '../engine/plan.ts'
-import type { Ended, Pause } from '../engine/run-segment.ts'
-import { completion, Overtaken, runSegment } from '../engine/run-segment.ts'
+import {
+  awaitsDecision,
+  awaitsPerson,
+  keyOf,
+  type NodeResult,
+  type Outcome,
+  resultsOf,
+} from '../engine/plan.ts'
+import { completion, type Ended, Overtaken, type Pause, runSegment } from '../engine/run-segment.ts'
 import { scopeOf } from '../engine/scope.ts'
 import type { BrowserSessions } from '../nodes/browser.ts'
 import type { NodeTypes } from '../nodes/node-types.ts'
 import { runKey, runNode } from '../nodes/run-node.ts'
-import type { ExecutionRow, Guard } from '../rows/executions.repository.ts'
-import { changeExecutions, claimExecution } from '../rows/executions.repository.ts'
+import {
+  changeExecutions,
+  claimExecution,
+  type ExecutionRow,
+  type Guard,
+} from '../rows/executions.repository.ts'
 import { readResults, recordResults } from '../rows/node-results.repository.ts'
 import { findVersion } from '../rows/workflows.repository.ts'
 import type { Cause, WorkflowEvents } from '../workflows.events.ts'

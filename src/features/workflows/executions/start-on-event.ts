@@ -3,8 +3,7 @@ import type { EventHandler } from '#platform/jobs/events.ts'
 import { aliasInCamelCase, createTemplates } from '#platform/templates/resolve-templates.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { requireWorkflow, triggerOf } from '../definitions/workflows.service.ts'
-import type { Condition } from '../engine/conditions.ts'
-import { match } from '../engine/conditions.ts'
+import { type Condition, match } from '../engine/conditions.ts'
 import type { ExecutionsService } from './executions.service.ts'
 
 /** Starts each workflow whose trigger names the event and whose filter matches, once for each event. */

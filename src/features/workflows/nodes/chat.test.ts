@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ChatModel } from '#test/support/chat-model.ts'
-import { heldStream, refusal, startChatModel, usualAnswer } from '#test/support/chat-model.ts'
-import type { Reply } from '#test/support/model-server.ts'
-import { openaiText, openaiToolCall } from '#test/support/model-server.ts'
-import type { NodeAgent, NodeStage } from '#test/support/node-stage.ts'
-import { setNodeStage } from '#test/support/node-stage.ts'
+import { type ChatModel, heldStream, refusal, startChatModel, usualAnswer } from '#test/support/chat-model.ts'
+import { openaiText, openaiToolCall, type Reply } from '#test/support/model-server.ts'
+import { type NodeAgent, type NodeStage, setNodeStage } from '#test/support/node-stage.ts'
 
 let model: ChatModel
 let stage: NodeStage
@@ -61,7 +58,10 @@ describe('a question without a conversation', () => {
     const response_format = { type: 'json_schema', json_schema: { name: 'sum', schema } }
     model.next({ stream: openaiText('```json\n{"total": 7}\n```') })
     expect((await agent.runNode(chat('Add', { response_format }), {})).output).toEqual({
-      ...{ content: '{"total": 7}', output: { total: 7 }, model: 'fake-model', tool_calls: [] },
+      content: '{"total": 7}',
+      output: { total: 7 },
+      model: 'fake-model',
+      tool_calls: [],
     })
     model.next({ stream: openaiText('Seven') }, { stream: openaiText('7') })
     const failed = await agent.runNode(chat('Add', { response_format }), {})

@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
-import type { ChatFeature } from '#features/chat/chat.feature.ts'
-import { formSchema, isTurnWaiting, maxMessageLength, pauseBehindTurn } from '#features/chat/chat.feature.ts'
+import {
+  type ChatFeature,
+  formSchema,
+  isTurnWaiting,
+  maxMessageLength,
+  pauseBehindTurn,
+} from '#features/chat/chat.feature.ts'
 import { AppError, conflict, invalid } from '#platform/errors.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import { namesOf, splitTemplates } from '#platform/templates/resolve-templates.ts'

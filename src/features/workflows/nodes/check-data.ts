@@ -1,8 +1,7 @@
 import { problemsOf } from '#platform/schema-check.ts'
 import { templateProblem } from '#platform/templates/resolve-templates.ts'
 import type { Problem } from '../engine/graph.ts'
-import type { DataProblem } from '../engine/node-type.ts'
-import { isLiteral } from '../engine/node-type.ts'
+import { type DataProblem, isLiteral } from '../engine/node-type.ts'
 import type { Node } from '../workflows.schema.ts'
 import type { NodeTypes } from './node-types.ts'
 

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { heldStream } from '#test/support/chat-model.ts'
 import { eventually } from '#test/support/eventually.ts'
-import type { NodeAgent, NodeStage } from '#test/support/node-stage.ts'
-import { setNodeStage } from '#test/support/node-stage.ts'
+import { type NodeAgent, type NodeStage, setNodeStage } from '#test/support/node-stage.ts'
 
 let stage: NodeStage
 let agent: NodeAgent

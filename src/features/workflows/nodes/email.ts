@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import type { ChannelsService } from '#features/channels/channels.service.ts'
-import type { Templates } from '#platform/templates/resolve-templates.ts'
-import { splitTemplates, textOf } from '#platform/templates/resolve-templates.ts'
+import { splitTemplates, type Templates, textOf } from '#platform/templates/resolve-templates.ts'
 import { defineNode, nodeData } from '../engine/node-type.ts'
 
 const addressKeys = ['to', 'cc', 'bcc', 'reply_to'] as const

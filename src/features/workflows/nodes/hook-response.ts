@@ -1,9 +1,7 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { invalid } from '#platform/errors.ts'
 import { headerValueProblem, isHeaderName } from '#platform/outbound/header-rules.ts'
-import type { Templates } from '#platform/templates/resolve-templates.ts'
-import { splitTemplates } from '#platform/templates/resolve-templates.ts'
+import { splitTemplates, type Templates } from '#platform/templates/resolve-templates.ts'
 
 /** The response of a hook, written by the workflow's author; its texts can contain templates. */
 export const hookResponseSchema = Type.Object(

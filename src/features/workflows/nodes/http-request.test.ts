@@ -5,8 +5,7 @@ import { testApp } from '#test/support/build-app.ts'
 import { heldStream } from '#test/support/chat-model.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { startModelServer } from '#test/support/model-server.ts'
-import type { NodeAgent, NodeStage } from '#test/support/node-stage.ts'
-import { setNodeStage } from '#test/support/node-stage.ts'
+import { type NodeAgent, type NodeStage, setNodeStage } from '#test/support/node-stage.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
 
 let stage: NodeStage

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '#platform/errors.ts'
 import { joinAddress, splitAddress } from '#platform/outbound/address-template.ts'
 import {
@@ -9,18 +8,15 @@ import {
   mayHoldSecret,
   requireHeaderValue,
 } from '#platform/outbound/header-rules.ts'
-import type { HeaderSecrets } from '#platform/outbound/header-secrets.ts'
-import { putSecrets, takeSecrets } from '#platform/outbound/header-secrets.ts'
+import { type HeaderSecrets, putSecrets, takeSecrets } from '#platform/outbound/header-secrets.ts'
 import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
 import type { Outbound, OutboundResponse } from '#platform/outbound/outbound.ts'
 import { encodeLiteralPath, encodeValue } from '#platform/outbound/percent-encoding.ts'
 import { readContent } from '#platform/outbound/read-content.ts'
 import { retryAfter } from '#platform/outbound/retry-after.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
-import type { Templates } from '#platform/templates/resolve-templates.ts'
-import { splitTemplates, textOf } from '#platform/templates/resolve-templates.ts'
-import type { DataProblem } from '../engine/node-type.ts'
-import { defineNode, maxTimeoutSeconds, nodeData } from '../engine/node-type.ts'
+import { splitTemplates, type Templates, textOf } from '#platform/templates/resolve-templates.ts'
+import { type DataProblem, defineNode, maxTimeoutSeconds, nodeData } from '../engine/node-type.ts'
 import { encodeRequestBody, writtenBodyProblem } from './request-body.ts'
 
 const schema = nodeData({

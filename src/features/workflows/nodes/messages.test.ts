@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { MailServer } from '#test/support/mail-server.ts'
-import { readMail, startMailServer } from '#test/support/mail-server.ts'
-import type { NodeAgent, NodeStage } from '#test/support/node-stage.ts'
-import { setNodeStage } from '#test/support/node-stage.ts'
-import type { TelegramServer } from '#test/support/telegram-server.ts'
-import { startTelegramServer, telegramRefusal } from '#test/support/telegram-server.ts'
-import type { WhatsappServer } from '#test/support/whatsapp-server.ts'
-import { startWhatsappServer, whatsappRefusal } from '#test/support/whatsapp-server.ts'
+import { type MailServer, readMail, startMailServer } from '#test/support/mail-server.ts'
+import { type NodeAgent, type NodeStage, setNodeStage } from '#test/support/node-stage.ts'
+import { startTelegramServer, type TelegramServer, telegramRefusal } from '#test/support/telegram-server.ts'
+import { startWhatsappServer, type WhatsappServer, whatsappRefusal } from '#test/support/whatsapp-server.ts'
 
 let mail: MailServer
 let telegram: TelegramServer

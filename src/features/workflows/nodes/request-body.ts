@@ -9,8 +9,7 @@ import {
 } from '#platform/outbound/form-body.ts'
 import type { EncodedBody } from '#platform/outbound/multipart.ts'
 import { encodeValue } from '#platform/outbound/percent-encoding.ts'
-import type { Templates } from '#platform/templates/resolve-templates.ts'
-import { splitTemplates } from '#platform/templates/resolve-templates.ts'
+import { splitTemplates, type Templates } from '#platform/templates/resolve-templates.ts'
 
 /** Returns the problem of a written body that can't be sent under a content type. */
 export function writtenBodyProblem(body: unknown, contentType: string): string | undefined {

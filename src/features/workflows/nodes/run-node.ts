@@ -4,15 +4,18 @@ import { turn } from '#platform/event-loop/turns.ts'
 import { parseJson } from '#platform/exact-json.ts'
 import type { Log } from '#platform/logging/log.ts'
 import { orAborted } from '#platform/or-aborted.ts'
-import type { Templates } from '#platform/templates/resolve-templates.ts'
-import { createTemplates } from '#platform/templates/resolve-templates.ts'
+import { createTemplates, type Templates } from '#platform/templates/resolve-templates.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { CommonData, NodeContext, NodeOutcome, NodeType } from '../engine/node-type.ts'
-import { maxTimeoutSeconds } from '../engine/node-type.ts'
+import {
+  type CommonData,
+  maxTimeoutSeconds,
+  type NodeContext,
+  type NodeOutcome,
+  type NodeType,
+} from '../engine/node-type.ts'
 import type { NodeResult, Place } from '../engine/plan.ts'
 import { resolveData } from '../engine/resolve-data.ts'
-import type { BegunNode } from '../engine/run-segment.ts'
-import { completion, failure } from '../engine/run-segment.ts'
+import { type BegunNode, completion, failure } from '../engine/run-segment.ts'
 import type { Scope } from '../engine/scope.ts'
 import type { NodeTypes } from './node-types.ts'
 

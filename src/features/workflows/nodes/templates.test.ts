@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { NodeAgent, NodeStage } from '#test/support/node-stage.ts'
-import { setNodeStage } from '#test/support/node-stage.ts'
+import { type NodeAgent, type NodeStage, setNodeStage } from '#test/support/node-stage.ts'
 
 let stage: NodeStage
 let agent: NodeAgent

@@ -1,8 +1,6 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { conditionSchema } from '../engine/conditions.ts'
-import type { DataProblem } from '../engine/node-type.ts'
-import { defineNode, nodeData } from '../engine/node-type.ts'
+import { type DataProblem, defineNode, nodeData } from '../engine/node-type.ts'
 import { hookResponseProblem, hookResponseSchema } from './hook-response.ts'
 
 const schema = nodeData({

@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { invalid } from '#platform/errors.ts'
 import { parseTime, readTime } from '#platform/time/written-time.ts'
-import type { DataProblem } from '../engine/node-type.ts'
-import { defineNode, nodeData } from '../engine/node-type.ts'
+import { type DataProblem, defineNode, nodeData } from '../engine/node-type.ts'
 import { exactlyOne } from './exactly-one.ts'
 
 const maxSeconds = 366 * 86_400

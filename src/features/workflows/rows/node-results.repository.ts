@@ -2,10 +2,8 @@ import { sql } from 'kysely'
 import { turn } from '#platform/event-loop/turns.ts'
 import { prepareQuery } from '#platform/prepared-query.ts'
 import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
-import type { NodeResult } from '../engine/plan.ts'
-import { sizeOf } from '../engine/plan.ts'
-import type { StoredNodeStatus } from '../execution-status.ts'
-import { shownStatus } from '../execution-status.ts'
+import { type NodeResult, sizeOf } from '../engine/plan.ts'
+import { type StoredNodeStatus, shownStatus } from '../execution-status.ts'
 import type { Execution } from '../workflows.schema.ts'
 import type { ExecutionRow } from './executions.repository.ts'
 
@@ -245,7 +243,11 @@ export function writeResult(row: NodeResult, execution: { status: string }, inpu
     node_id,
     path,
     status: shownStatus(row, execution),
-    ...{ started_at, completed_at, duration_ms, attempts, error },
+    started_at,
+    completed_at,
+    duration_ms,
+    attempts,
+    error,
     ...(input.truncated && { truncated: true }),
   } satisfies Omit<Execution['node_results'][number], 'input' | 'output' | 'warnings'>)
   const shown = (row.status !== 'looping' && output) || 'null'

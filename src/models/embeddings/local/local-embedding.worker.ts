@@ -3,8 +3,7 @@
  * errors lose their class between threads.
  */
 import { LocalModelProblem } from './local-model-problem.ts'
-import type { OnnxModel, Purpose } from './onnx-model.ts'
-import { openModel } from './onnx-model.ts'
+import { type OnnxModel, openModel, type Purpose } from './onnx-model.ts'
 
 export type Answer<Value> = { value: Value } | { problem: string }
 

@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLog } from '#platform/logging/log.ts'
-import type { WorkerPool } from '#platform/workers/worker-pool.ts'
-import { createWorkerPool } from '#platform/workers/worker-pool.ts'
+import { createWorkerPool, type WorkerPool } from '#platform/workers/worker-pool.ts'
 import { makeLocalModel } from '#test/support/local-model.ts'
 import { createLocalEmbeddings } from './local-embeddings.ts'
 

@@ -1,8 +1,6 @@
 import { AppError } from '#platform/errors.ts'
-import type { WorkerPool } from '#platform/workers/worker-pool.ts'
-import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
-import type { TextEmbeddingModel } from '../embeddings.ts'
-import { requireNumbers } from '../embeddings.ts'
+import { WorkerCrashed, type WorkerPool, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import { requireNumbers, type TextEmbeddingModel } from '../embeddings.ts'
 import type { Answer, EmbedTask } from './local-embedding.worker.ts'
 
 export interface LocalEmbeddings {

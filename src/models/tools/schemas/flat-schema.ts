@@ -1,7 +1,6 @@
 import { valueAt } from '#platform/json-pointer.ts'
 import type { ToolParameters } from '../tool.ts'
-import type { Schema } from './schema.ts'
-import { isSchema, withoutReferences } from './schema.ts'
+import { isSchema, type Schema, withoutReferences } from './schema.ts'
 
 interface Part {
   schema: Schema

@@ -1,6 +1,5 @@
 import { isExactNumber } from '#platform/exact-json.ts'
-import type { Schema } from './schema.ts'
-import { isSchema, mapSchemas, mapValues } from './schema.ts'
+import { isSchema, mapSchemas, mapValues, type Schema } from './schema.ts'
 
 type Test = (value: unknown) => boolean
 

@@ -2,8 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../../errors.ts'
 import type { App } from '../app.ts'
 import { sendKept } from '../responses/kept-file.ts'
-import type { ConsoleFile } from './console-files.ts'
-import { createConsoleFiles } from './console-files.ts'
+import { type ConsoleFile, createConsoleFiles } from './console-files.ts'
 import { startPage, startPagePolicy } from './start-page.ts'
 
 /** Permits scripts, styles and connections of this origin alone, and no text that becomes markup. */

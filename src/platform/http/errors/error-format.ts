@@ -1,8 +1,6 @@
 import { maskApiKeys } from '../../api-key.ts'
-import type { ErrorCode } from '../../errors.ts'
-import { AccessDenied, AppError, isSpent } from '../../errors.ts'
-import type { SchemaViolation } from '../../schema-problem.ts'
-import { problemFrom } from '../../schema-problem.ts'
+import { AccessDenied, AppError, type ErrorCode, isSpent } from '../../errors.ts'
+import { problemFrom, type SchemaViolation } from '../../schema-problem.ts'
 import type { Area } from '../app.ts'
 
 /** A response to a failed request, ready to send. */

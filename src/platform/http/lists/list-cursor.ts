@@ -1,5 +1,4 @@
-import type { AppError } from '../../errors.ts'
-import { invalid } from '../../errors.ts'
+import { type AppError, invalid } from '../../errors.ts'
 import { unstorable } from '../requests/storable-text.ts'
 import type { Sorted, SortValue } from './list-sort.ts'
 

@@ -1,6 +1,5 @@
 import type { SelectQueryBuilder } from 'kysely'
-import type { ListDefinition, ListParameters, Page } from './list-query.ts'
-import { listRows } from './list-query.ts'
+import { type ListDefinition, type ListParameters, listRows, type Page } from './list-query.ts'
 
 /** Bytes after which a page ends: more would delay other requests while it is sent. */
 const pageBytes = 1_000_000

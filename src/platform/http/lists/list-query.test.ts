@@ -4,14 +4,11 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createSqliteDialect } from '#storage/sqlite/connections/dialect.ts'
 import { openDatabase } from '#storage/sqlite/connections/open.ts'
 import { limitRow } from '#test/spec/row.ts'
-import type { BareServer } from '#test/support/bare-server.ts'
-import { bareServer, plainRoute } from '#test/support/bare-server.ts'
+import { type BareServer, bareServer, plainRoute } from '#test/support/bare-server.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
-import type { RowOf } from '../../columns.ts'
-import { integerOrNull, text, textOrNull } from '../../columns.ts'
+import { integerOrNull, type RowOf, text, textOrNull } from '../../columns.ts'
 import { listOf } from './list-of.ts'
-import type { ListMeta } from './list-query.ts'
-import { listMetaSchema, listParameters, listRows } from './list-query.ts'
+import { type ListMeta, listMetaSchema, listParameters, listRows } from './list-query.ts'
 
 const columns = { id: text, title: text, note: textOrNull, pages: integerOrNull, created_at: text }
 type Book = RowOf<typeof columns>

@@ -1,13 +1,10 @@
-import type { ExpressionBuilder, RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
-import { sql } from 'kysely'
-import type { TSchema } from 'typebox'
-import { Type } from 'typebox'
+import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import { type TSchema, Type } from 'typebox'
 import type { NameOf } from '../../columns.ts'
 import { orNull } from '../../own-schemas.ts'
 import { decodeCursor, encodeCursor } from './list-cursor.ts'
 import { readDates } from './list-dates.ts'
-import type { Sorted, SortValue } from './list-sort.ts'
-import { readSort } from './list-sort.ts'
+import { readSort, type Sorted, type SortValue } from './list-sort.ts'
 
 /** Query parameters of every list; a route adds its own filters beside them. */
 export const listParameters = {

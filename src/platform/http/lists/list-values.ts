@@ -1,9 +1,7 @@
 import { decodeCursor, encodeCursor, foreignCursor } from './list-cursor.ts'
 import { readDates } from './list-dates.ts'
-import type { ListParameters, Page } from './list-query.ts'
-import { defaultLimit } from './list-query.ts'
-import type { Sorted } from './list-sort.ts'
-import { readSort } from './list-sort.ts'
+import { defaultLimit, type ListParameters, type Page } from './list-query.ts'
+import { readSort, type Sorted } from './list-sort.ts'
 
 /**
  * The generic list over values in memory, for short lists that are in no table: every field with text,

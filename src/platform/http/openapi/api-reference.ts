@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { fastify } from 'fastify'
-import type { KeptFile } from '../responses/kept-file.ts'
-import { keepFile } from '../responses/kept-file.ts'
+import { type KeptFile, keepFile } from '../responses/kept-file.ts'
 
 /** Disables links to services of the page's vendor, and features for a developer's machine. */
 const withoutOffers = {

@@ -2,8 +2,7 @@ import swagger from '@fastify/swagger'
 import type { FastifySchema } from 'fastify'
 import type { DeclaredRoute } from '../access.ts'
 import type { App } from '../app.ts'
-import type { Operation } from './complete-operation.ts'
-import { completeOperation } from './complete-operation.ts'
+import { completeOperation, type Operation } from './complete-operation.ts'
 import { describeOperation } from './operation.ts'
 
 const description = [

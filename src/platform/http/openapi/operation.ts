@@ -1,7 +1,6 @@
 /** Parts of an operation in the OpenAPI document that follow from how all routes are served, not from its schema. */
 import type { FastifySchema } from 'fastify'
-import type { TSchema } from 'typebox'
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import type { DeclaredRoute } from '../access.ts'
 import type { Area } from '../app.ts'
 import { errorSchemas, paymentRequiredSchema } from '../errors/error-schemas.ts'

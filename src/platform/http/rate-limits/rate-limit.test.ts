@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { errorRow, limitRow } from '#test/spec/row.ts'
-import type { BareServer } from '#test/support/bare-server.ts'
-import { bareServer } from '#test/support/bare-server.ts'
+import { type BareServer, bareServer } from '#test/support/bare-server.ts'
 import { testApp } from '#test/support/build-app.ts'
 import type { App, Area, LimitClass } from '../app.ts'
 import { clientOf } from './rate-limit.ts'

@@ -5,8 +5,12 @@ import type { Clock } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../logging/log.ts'
 import type { App, LimitClass } from '../app.ts'
-import type { CountExchange, RequestCount, SharedCounts } from './shared-counts.ts'
-import { createCountExchange } from './shared-counts.ts'
+import {
+  type CountExchange,
+  createCountExchange,
+  type RequestCount,
+  type SharedCounts,
+} from './shared-counts.ts'
 
 /** Requests a minute for each client address; 0 turns a limit off. */
 export type RateLimits = Record<Exclude<LimitClass, 'open' | 'unproven' | 'none'>, number>
@@ -78,7 +82,8 @@ export function registerRateLimits(app: App, options: RateLimitOptions): void {
   const exchange = registerExchange(app, memories, options)
   for (const [name, memory] of memories)
     limiters.set(name, {
-      ...{ name, memory },
+      name,
+      memory,
       report: (client, expiresAt) => exchange?.note(keyOf(name, client), expiresAt),
     })
   app.addHook('onRequest', async (request, reply) => {

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { systemClock } from '../../clock.ts'
 import { createLog } from '../../logging/log.ts'
-import type { RequestCount } from './shared-counts.ts'
-import { createCountExchange } from './shared-counts.ts'
+import { createCountExchange, type RequestCount } from './shared-counts.ts'
 
 const now = Date.parse('2026-01-01T00:00:10.500Z')
 const windowEnd = now + 60_000

@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http'
-import { request as sendPlainly } from 'node:http'
+import { type IncomingMessage, request as sendPlainly } from 'node:http'
 import { request as sendSecurely } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'

@@ -1,5 +1,4 @@
-import type { Socket } from 'node:net'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { describe, expect, it, onTestFinished } from 'vitest'

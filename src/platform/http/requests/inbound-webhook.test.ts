@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { BareServer } from '#test/support/bare-server.ts'
-import { bareServer, plainRoute } from '#test/support/bare-server.ts'
-import type { Signature } from './inbound-webhook.ts'
-import { acceptRawBodies, requireSecret, verifiedBody } from './inbound-webhook.ts'
+import { type BareServer, bareServer, plainRoute } from '#test/support/bare-server.ts'
+import { acceptRawBodies, requireSecret, type Signature, verifiedBody } from './inbound-webhook.ts'
 
 const secret = 'shared-secret'
 const now = 1_800_000_000_000

@@ -5,13 +5,11 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { BareServer } from '#test/support/bare-server.ts'
-import { bareServer, plainRoute } from '#test/support/bare-server.ts'
+import { type BareServer, bareServer, plainRoute } from '#test/support/bare-server.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { formOf } from '#test/support/upload.ts'
 import { AppError } from '../../errors.ts'
-import type { Form } from './multipart.ts'
-import { acceptForms, readForm } from './multipart.ts'
+import { acceptForms, type Form, readForm } from './multipart.ts'
 
 const maxBytes = 1000
 let path: string

@@ -1,10 +1,8 @@
-import type { Readable } from 'node:stream'
-import { addAbortSignal } from 'node:stream'
+import { addAbortSignal, type Readable } from 'node:stream'
 import type { MultipartFile } from '@fastify/multipart'
 import multipart from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
-import type { ErrorCode } from '../../errors.ts'
-import { AppError, invalid } from '../../errors.ts'
+import { AppError, type ErrorCode, invalid } from '../../errors.ts'
 import { orAborted } from '../../or-aborted.ts'
 import type { App } from '../app.ts'
 

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { TSchema } from 'typebox'
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { takeTurns } from '../../event-loop/turns.ts'
 import type { App } from '../app.ts'
 import { schemaWriter } from './schema-writer.ts'

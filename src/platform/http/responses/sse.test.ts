@@ -3,12 +3,10 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { FastifyReply } from 'fastify'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { BareServer } from '#test/support/bare-server.ts'
-import { bareServer, plainRoute } from '#test/support/bare-server.ts'
+import { type BareServer, bareServer, plainRoute } from '#test/support/bare-server.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { whenClosed } from '../closing.ts'
-import type { EventStream } from './sse.ts'
-import { openEventStream } from './sse.ts'
+import { type EventStream, openEventStream } from './sse.ts'
 
 afterEach(() => {
   vi.useRealTimers()

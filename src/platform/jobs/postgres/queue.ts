@@ -1,8 +1,6 @@
-import type { Db } from 'pg-boss'
-import { PgBoss } from 'pg-boss'
+import { type Db, PgBoss } from 'pg-boss'
 import type { Log } from '../../logging/log.ts'
-import type { ByLane, Lane } from '../lanes.ts'
-import { byLane, lanes } from '../lanes.ts'
+import { type ByLane, byLane, type Lane, lanes } from '../lanes.ts'
 
 /** Connections to the platform's database: some for statements, one that listens. */
 export type QueueDatabase = Required<Pick<Db, 'executeSql' | 'listen'>>

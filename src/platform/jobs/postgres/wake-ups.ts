@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../logging/log.ts'
-import type { ByLane } from '../lanes.ts'
-import { byLane, lanes } from '../lanes.ts'
+import { type ByLane, byLane, lanes } from '../lanes.ts'
 import type { Announcement, WakeUps } from '../wake-ups.ts'
 import { Covers } from './covers.ts'
-import type { QueueDatabase, WakeUp, WakeUpQueue } from './queue.ts'
-import { openQueue } from './queue.ts'
+import { openQueue, type QueueDatabase, type WakeUp, type WakeUpQueue } from './queue.ts'
 
 interface Dependencies {
   /** Statements run on the platform's connections; one more connection listens. */

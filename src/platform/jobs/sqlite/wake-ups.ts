@@ -1,10 +1,7 @@
-import type { Kysely } from 'kysely'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
-import type { ValueOf } from '../../prepared-query.ts'
-import { prepareQuery } from '../../prepared-query.ts'
-import type { ByLane, Lane } from '../lanes.ts'
-import { byLane } from '../lanes.ts'
+import { prepareQuery, type ValueOf } from '../../prepared-query.ts'
+import { type ByLane, byLane, type Lane } from '../lanes.ts'
 import type { WakeUpTables } from '../tables.ts'
 import type { WakeUps } from '../wake-ups.ts'
 

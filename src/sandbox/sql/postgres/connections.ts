@@ -4,8 +4,7 @@
  */
 import type { ClientConfig } from 'pg'
 import pg from 'pg'
-import type { FairSlots } from '#platform/workers/fair-slots.ts'
-import { createFairSlots } from '#platform/workers/fair-slots.ts'
+import { createFairSlots, type FairSlots } from '#platform/workers/fair-slots.ts'
 import { SqlBusy } from '../sql-busy.ts'
 
 interface Options {

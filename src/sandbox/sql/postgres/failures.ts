@@ -3,8 +3,7 @@
  * (https://www.postgresql.org/docs/current/errcodes-appendix.html).
  */
 import { timeLimit } from '../limits.ts'
-import type { Problem } from '../problem.ts'
-import { rowTooLarge, timedOut } from '../problem.ts'
+import { type Problem, rowTooLarge, timedOut } from '../problem.ts'
 import { TooLarge } from './query.ts'
 
 const forbidden = new Set(['42501', '25006', '28000'])

@@ -1,9 +1,14 @@
 /** SQLite's allowed PRAGMAs as queries on PostgreSQL's catalogs, with the same columns where possible. */
-import type { QueryExecutorProvider, RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import { isOwnRelation } from '#storage/postgres/connections/own-relations.ts'
-import type { DescribingPragma, ReportingPragma } from '../pragmas.ts'
-import { isDescribing, isReadOnlyPragma, isReporting, refusedPragma } from '../pragmas.ts'
+import {
+  type DescribingPragma,
+  isDescribing,
+  isReadOnlyPragma,
+  isReporting,
+  type ReportingPragma,
+  refusedPragma,
+} from '../pragmas.ts'
 import type { Problem } from '../problem.ts'
 import type { SqlResult, SqlValue } from '../sql-runner.ts'
 import { accessTo, isListed } from '../table-access.ts'

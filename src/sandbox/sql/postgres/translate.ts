@@ -1,5 +1,4 @@
-import type { Statement } from '../statement.ts'
-import { mayWrite } from '../statement.ts'
+import { mayWrite, type Statement } from '../statement.ts'
 
 /** Returns the statement in PostgreSQL's form: `$1` and so on for `?`, and EXPLAIN without QUERY PLAN. */
 export function translate(query: string, statement: Statement): { text: string; onlyReads: boolean } {

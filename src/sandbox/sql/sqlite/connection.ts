@@ -1,10 +1,8 @@
 /** An agent's database for its SQL, in a process that has access to nothing else and can be killed. */
-import type { StatementSync } from 'node:sqlite'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { maxNesting, maxParameters } from '../limits.ts'
 import { knownTables } from '../table-access.ts'
-import type { Authorizer, Rights } from './authorizer.ts'
-import { createAuthorizer, refusedOpening } from './authorizer.ts'
+import { type Authorizer, createAuthorizer, type Rights, refusedOpening } from './authorizer.ts'
 import { createOpenedTables } from './opened-tables.ts'
 
 /** Max wait of SQLite for the write lock (ms); the process has no other work. */

@@ -3,8 +3,7 @@
  * and killed whenever a statement takes too long.
  */
 import { Worker } from 'node:worker_threads'
-import type { Connection } from './connection.ts'
-import { connect } from './connection.ts'
+import { type Connection, connect } from './connection.ts'
 import { execute } from './execute.ts'
 import type { Answer, FromChild, ToChild } from './messages.ts'
 

@@ -1,5 +1,4 @@
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import type { SqlTable } from '../sql-runner.ts'
 import { isListed } from '../table-access.ts'
 

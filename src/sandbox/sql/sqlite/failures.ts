@@ -1,7 +1,6 @@
 /** Maps SQLite's errors to a problem of one of the three kinds. */
 import { isForbiddenFunction, refusedFunction } from '../forbidden-functions.ts'
-import type { Problem } from '../problem.ts'
-import { rowTooLarge } from '../problem.ts'
+import { type Problem, rowTooLarge } from '../problem.ts'
 import { hiddenTable } from './authorizer.ts'
 
 /** Primary result codes: https://sqlite.org/rescode.html */

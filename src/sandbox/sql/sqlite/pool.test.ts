@@ -7,8 +7,7 @@ import { startProgram } from '#test/support/child-process.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { SqlBusy } from '../sql-busy.ts'
-import type { PoolOptions } from './pool.ts'
-import { createPool } from './pool.ts'
+import { createPool, type PoolOptions } from './pool.ts'
 
 function newDatabase(): string {
   const path = join(temporaryDirectory(), 'agent.db')

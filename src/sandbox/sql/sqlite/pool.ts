@@ -3,14 +3,12 @@
  * runs for too long is killed, and the next statement gets another.
  */
 import { AppError } from '#platform/errors.ts'
-import type { FairSlots } from '#platform/workers/fair-slots.ts'
-import { createFairSlots } from '#platform/workers/fair-slots.ts'
+import { createFairSlots, type FairSlots } from '#platform/workers/fair-slots.ts'
 import { timeLimit } from '../limits.ts'
 import { problemError, timedOut } from '../problem.ts'
 import { SqlBusy } from '../sql-busy.ts'
 import type { SqlResult, SqlStatement } from '../sql-runner.ts'
-import type { Child } from './child.ts'
-import { startChild } from './child.ts'
+import { type Child, startChild } from './child.ts'
 import type { Answer, ToChild } from './messages.ts'
 
 export interface PoolOptions {

@@ -1,10 +1,8 @@
 import { problemError } from '../problem.ts'
 import type { SqlRunner } from '../sql-runner.ts'
-import type { Statement } from '../statement.ts'
-import { mayWrite, readStatement, usageProblem } from '../statement.ts'
+import { mayWrite, readStatement, type Statement, usageProblem } from '../statement.ts'
 import { describe } from './describe.ts'
-import type { PoolOptions } from './pool.ts'
-import { createPool } from './pool.ts'
+import { createPool, type PoolOptions } from './pool.ts'
 
 interface SqliteRunner extends SqlRunner {
   /** Stops writes that keep the service itself from this database. */

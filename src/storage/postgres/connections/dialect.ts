@@ -1,14 +1,17 @@
 /** Kysely on `pg`, for the users of one schema. */
-import type {
-  DatabaseConnection,
-  DatabaseIntrospector,
-  Dialect,
-  PostgresPool,
-  QueryExecutorProvider,
-  TableMetadata,
-  TransactionSettings,
+import {
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  PostgresAdapter,
+  PostgresDriver,
+  type PostgresPool,
+  PostgresQueryCompiler,
+  type QueryExecutorProvider,
+  sql,
+  type TableMetadata,
+  type TransactionSettings,
 } from 'kysely'
-import { PostgresAdapter, PostgresDriver, PostgresQueryCompiler, sql } from 'kysely'
 import { DEFAULT_MIGRATION_LOCK_TABLE, DEFAULT_MIGRATION_TABLE } from 'kysely/migration'
 
 /**

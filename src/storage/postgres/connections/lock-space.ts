@@ -1,5 +1,4 @@
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 
 /** Number of the first object that is not the server's own. */
 const firstOwnObject = 16_384

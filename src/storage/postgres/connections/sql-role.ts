@@ -3,8 +3,7 @@
  * Roles are global to the server, so their names include the database as well as the agent.
  */
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto'
-import type { Kysely, QueryExecutorProvider, RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type Kysely, type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import type { Pool } from 'pg'
 import { quoted } from './connections.ts'
 import { isOwnRelation } from './own-relations.ts'

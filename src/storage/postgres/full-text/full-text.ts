@@ -5,8 +5,7 @@
  * PostgreSQL has no BM25. It finds the chunks that contain a lexeme, and its frequency there; search threads
  * cache these lists and add up the terms' scores.
  */
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import { createBest } from '../../search/best.ts'
 import { essentialTerms } from '../../search/essential-terms.ts'
 import type { Found, StoredText, TermCounts, TextQuery } from '../../search/search-engine.ts'
@@ -14,8 +13,7 @@ import { weightOf } from '../../search/term-weight.ts'
 import { readSelection } from '../selection.ts'
 import { neighbourhoodOf } from './chunk-places.ts'
 import { createIndexState } from './index-state.ts'
-import type { KeptIndex } from './kept-index.ts'
-import { keptIndex, postingsOf } from './kept-index.ts'
+import { type KeptIndex, keptIndex, postingsOf } from './kept-index.ts'
 import { frequencies, indexedText, lexemeOf, quoted } from './lexemes.ts'
 import { createPackedLists, frequencyBits, neighbourhoodForm } from './packed-lists.ts'
 import type { Postings } from './postings.ts'

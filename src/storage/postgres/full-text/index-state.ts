@@ -5,8 +5,7 @@
  * Each transaction that changes the index adds a row, so that writers need not wait for one another; the
  * state is the sum of the rows.
  */
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 
 export interface IndexState {
   /**

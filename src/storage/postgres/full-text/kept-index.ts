@@ -6,11 +6,17 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { createChunkNumbers } from './chunk-places.ts'
-import type { IndexState } from './index-state.ts'
-import { stateOf } from './index-state.ts'
+import { type IndexState, stateOf } from './index-state.ts'
 import { frequencyBits } from './packed-lists.ts'
-import type { KnownChunks, Postings, StoredChunks } from './postings.ts'
-import { joined, readChunks, readPostings, readPostingsOf } from './postings.ts'
+import {
+  joined,
+  type KnownChunks,
+  type Postings,
+  readChunks,
+  readPostings,
+  readPostingsOf,
+  type StoredChunks,
+} from './postings.ts'
 
 /** Chunks are numbered by this thread, in the order in which it has first seen them. */
 export interface KeptIndex extends KnownChunks {

@@ -4,8 +4,7 @@
  * index would have to visit the row of each chunk. Lists are packed once many chunks have been added; chunks
  * added since are found through the index. Packed lists can still name removed chunks, which readers skip.
  */
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import { neighbours } from './chunk-places.ts'
 import { frequencies } from './lexemes.ts'
 

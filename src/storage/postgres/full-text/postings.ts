@@ -1,8 +1,6 @@
 /** Reads the lists of lexemes from the full-text index: which chunks contain one, with its frequency. */
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
-import type { ChunkNumbers } from './chunk-places.ts'
-import { neighbours } from './chunk-places.ts'
+import { type QueryExecutorProvider, sql } from 'kysely'
+import { type ChunkNumbers, neighbours } from './chunk-places.ts'
 import { formOf, frequencies, quoted } from './lexemes.ts'
 import { allChunks, frequencyBits, neighbourhoodForm } from './packed-lists.ts'
 

@@ -1,5 +1,4 @@
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import { vectorTablePrefix } from '../../search/vector-space.ts'
 import type { Catalogue } from '../../transfer/catalogue.ts'
 import { quoted } from '../connections/connections.ts'

@@ -1,6 +1,5 @@
 /** Reads the sketches of a table, and caches them for the thread's next searches. */
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import { sketchesOf } from './sketch-rows.ts'
 import type { Chosen, SketchBlock } from './sketch-scan.ts'
 

@@ -2,8 +2,7 @@
  * The nearest vectors: a scan of all sketches selects the few that are compared exactly. See `search-engine.ts` for the
  * contract.
  */
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { similarityTo } from '../../search/exact-similarity.ts'
 import type { Found, NearestQuery, VectorSpace } from '../../search/search-engine.ts'
@@ -13,8 +12,7 @@ import { readSelection } from '../selection.ts'
 import { readSketches } from './kept-sketches.ts'
 import { createScan, looksAmong } from './sketch-scan.ts'
 import { bitValues } from './sketches.ts'
-import type { Column } from './vectors.ts'
-import { columnOf, vectorParameter } from './vectors.ts'
+import { type Column, columnOf, vectorParameter } from './vectors.ts'
 
 export async function nearestByVector(
   db: QueryExecutorProvider,

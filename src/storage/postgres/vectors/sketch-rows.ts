@@ -3,8 +3,7 @@
  * merged into rows of hundreds of sketches, which are fast to read and worth caching. The content of a row, identified by
  * its id, never changes, except for the list of its removed chunks.
  */
-import type { QueryExecutorProvider, RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import { sketchBytes } from '../../search/sketch-bits.ts'
 
 /** Maximum number of sketches in a row. */

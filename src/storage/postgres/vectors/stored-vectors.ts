@@ -1,11 +1,9 @@
 /** Reads and writes the tables of vectors, for copying them. Each keeps the type that it was created with. */
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import { floatsOf } from '../../search/exact-similarity.ts'
 import type { StoredVector, Vector } from '../../search/search-engine.ts'
 import type { VectorTable } from '../../transfer/catalogue.ts'
-import type { Column } from './vectors.ts'
-import { columnOf, vectorTables, writeTo } from './vectors.ts'
+import { type Column, columnOf, vectorTables, writeTo } from './vectors.ts'
 
 export async function listVectorTables(db: QueryExecutorProvider): Promise<VectorTable[]> {
   const tables: VectorTable[] = []

@@ -1,5 +1,4 @@
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import { isDuplicate, isForbidden } from '../connections/errors.ts'
 
 /** Returns the schema that contains pgvector's types and operators; undefined without pgvector. */

@@ -5,8 +5,7 @@
  * Floats have pgvector's type if the server has the extension, and otherwise are stored as bytes; a table keeps the
  * type that it was created with.
  */
-import type { QueryExecutorProvider, RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import type { StoredVector, Vector, VectorSpace } from '../../search/search-engine.ts'
 import { sketchOf } from '../../search/sketch-bits.ts'
 import {

@@ -1,16 +1,14 @@
 import { copyFileSync, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Kysely } from 'kysely'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { createLog } from '#platform/logging/log.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import type { AgentTables } from '../../tables.ts'
 import { createEngine } from '../engine.ts'
-import type { Checkpointer } from './checkpoints.ts'
-import { createCheckpoints } from './checkpoints.ts'
+import { type Checkpointer, createCheckpoints } from './checkpoints.ts'
 import { openDataDirectory } from './data-directory.ts'
 
 interface Opened {

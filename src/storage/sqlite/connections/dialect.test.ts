@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import type { Generated } from 'kysely'
-import { Kysely, sql } from 'kysely'
+import { type Generated, Kysely, sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { createSqliteDialect } from './dialect.ts'

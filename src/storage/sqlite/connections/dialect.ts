@@ -3,15 +3,17 @@
  * would block the thread: instead, this dialect retries after a pause when the database is locked.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type {
-  CompiledQuery,
-  DatabaseConnection,
-  Dialect,
-  Driver,
-  QueryResult,
-  TransactionSettings,
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type TransactionSettings,
 } from 'kysely'
-import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { takeTurns } from '#platform/event-loop/turns.ts'
 import { quoted } from '../quoted.ts'

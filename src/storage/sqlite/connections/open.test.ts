@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
-import type { OpenOptions } from './open.ts'
-import { openDatabase } from './open.ts'
+import { type OpenOptions, openDatabase } from './open.ts'
 
 function open(path: string, options: OpenOptions) {
   const database = openDatabase(path, options)

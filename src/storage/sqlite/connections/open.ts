@@ -1,5 +1,4 @@
-import type { SQLOutputValue } from 'node:sqlite'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { asStorageError } from './errors.ts'
 
 /** `normal` survives the death of the process; `full` also survives a power cut, at the cost of a flush per commit. */

@@ -1,6 +1,5 @@
 /** Finds the chunks with the highest total score over all terms. */
-import type { Best } from '../../search/best.ts'
-import { createBest } from '../../search/best.ts'
+import { type Best, createBest } from '../../search/best.ts'
 import type { Postings } from './read-postings.ts'
 
 /**

@@ -3,10 +3,8 @@
  * already split into terms; the index stems English terms and compares the others as they are. See `search-engine.ts`
  * for the contract of each function.
  */
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
-import type { CountedTerm } from '../../search/essential-terms.ts'
-import { essentialTerms, mayMissSome } from '../../search/essential-terms.ts'
+import { type QueryExecutorProvider, sql } from 'kysely'
+import { type CountedTerm, essentialTerms, mayMissSome } from '../../search/essential-terms.ts'
 import type { Found, StoredText, TextQuery } from '../../search/search-engine.ts'
 import { weightOf } from '../../search/term-weight.ts'
 import { quoted } from '../quoted.ts'

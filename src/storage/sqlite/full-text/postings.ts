@@ -5,10 +5,8 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { onceIdle } from '../../search/once-idle.ts'
-import type { IndexState } from './index-state.ts'
-import { nameOf } from './index-state.ts'
-import type { Postings } from './read-postings.ts'
-import { createReader } from './read-postings.ts'
+import { type IndexState, nameOf } from './index-state.ts'
+import { createReader, type Postings } from './read-postings.ts'
 
 /** Entries of all terms of all indexes: 16 MiB. */
 const maxRemembered = 2 * 1024 * 1024

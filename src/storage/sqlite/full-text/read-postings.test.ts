@@ -1,5 +1,4 @@
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { seededRandom } from '#test/support/random.ts'
 import { setEngineStage } from '#test/support/search-stage.ts'

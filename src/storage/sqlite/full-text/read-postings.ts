@@ -7,8 +7,7 @@ import { weightOf } from '../../search/term-weight.ts'
 import { quoted } from '../quoted.ts'
 import { runText } from '../run-text.ts'
 import type { IndexState } from './index-state.ts'
-import type { LengthOf } from './token-lengths.ts'
-import { tokenLengths } from './token-lengths.ts'
+import { type LengthOf, tokenLengths } from './token-lengths.ts'
 import { tokensOf } from './tokens.ts'
 
 export interface Postings {

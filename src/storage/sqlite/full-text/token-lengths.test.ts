@@ -1,7 +1,6 @@
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { openSearchDatabase } from '../search-database.ts'

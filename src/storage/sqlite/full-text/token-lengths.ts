@@ -6,8 +6,7 @@ import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { onceIdle } from '../../search/once-idle.ts'
 import { runText } from '../run-text.ts'
-import type { IndexState } from './index-state.ts'
-import { numbersIn } from './index-state.ts'
+import { type IndexState, numbersIn } from './index-state.ts'
 
 interface Lengths {
   /** The sequence of the first length. */

@@ -1,5 +1,4 @@
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import type { Catalogue } from '../../transfer/catalogue.ts'
 import { listVectorTables, readVectors, writeVectors } from '../vectors/stored-vectors.ts'
 import { createVectorTable, vectorTables } from '../vectors/vectors.ts'

@@ -2,13 +2,11 @@
  * The sketches that a thread has cached for its next searches. Each block carries the number of its last change, so a
  * search reads only the blocks that others have written since.
  */
-import type { QueryExecutorProvider, RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { onceIdle } from '../../search/once-idle.ts'
 import { sketchBytes } from '../../search/sketch-bits.ts'
-import type { SketchBlock } from './sketches.ts'
-import { countIn } from './sketches.ts'
+import { countIn, type SketchBlock } from './sketches.ts'
 
 /** Sketches in a row: larger rows are faster to read, smaller ones faster to write. */
 export const sketchesPerBlock = 64

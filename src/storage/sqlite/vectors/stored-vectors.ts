@@ -1,6 +1,5 @@
 /** Reads and writes the tables of vectors unchanged, for copying them. */
-import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, sql } from 'kysely'
 import { floatsOf } from '../../search/exact-similarity.ts'
 import type { StoredVector, Vector } from '../../search/search-engine.ts'
 import type { VectorTable } from '../../transfer/catalogue.ts'

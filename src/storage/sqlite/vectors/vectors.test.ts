@@ -1,5 +1,4 @@
-import type { KyselyPlugin } from 'kysely'
-import { sql } from 'kysely'
+import { type KyselyPlugin, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { setEngineStage } from '#test/support/search-stage.ts'
 import { nearestByVector } from './nearest.ts'

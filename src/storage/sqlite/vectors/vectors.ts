@@ -2,8 +2,7 @@
  * The vectors of an agent's chunks, in two tables for each embedding in use: the vectors themselves, and their
  * sketches, many in a row, which a search scans. See `search-engine.ts` for the contract of each function.
  */
-import type { QueryExecutorProvider, RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import type { StoredVector, Vector, VectorSpace } from '../../search/search-engine.ts'
 import { sketchBytes } from '../../search/sketch-bits.ts'
 import {

@@ -7,8 +7,7 @@ import { Facts, Section } from '#console/ui/section.tsx'
 import { Status } from '#console/ui/status.tsx'
 import type { Settings } from '../requests.ts'
 import { SettingsForm } from './settings-form.tsx'
-import type { Words } from './text.ts'
-import { text } from './text.ts'
+import { text, type Words } from './text.ts'
 
 const keys = {
   openai: 'openai_api_key',

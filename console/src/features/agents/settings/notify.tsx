@@ -9,8 +9,7 @@ import { Combobox } from '#console/ui/combobox.tsx'
 import { SelectField } from '#console/ui/field.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { toast, toastError } from '#console/ui/toast.tsx'
-import type { Settings } from '../requests.ts'
-import { changeSettings, findContacts, getContact } from '../requests.ts'
+import { changeSettings, findContacts, getContact, type Settings } from '../requests.ts'
 import { text } from './text.ts'
 
 type Notified = NonNullable<Settings['settings']['notify']>
@@ -46,7 +45,8 @@ function Choice({ onChoose }: { onChoose(notify: Notified): void }) {
   const [typed, setTyped] = useState('')
   const { data } = useQuery(query(findContacts(agent.id, typed)))
   const options = (data?.contacts ?? []).map(({ id, name, email, phone }) => ({
-    ...{ id, label: name },
+    id,
+    label: name,
     keywords: [email, phone].filter(Boolean).join(' '),
   }))
   return (

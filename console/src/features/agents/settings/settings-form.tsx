@@ -1,8 +1,7 @@
 import { useAgent } from '#console/shell/agent.tsx'
 import { ChangesForm } from '#console/ui/changes-form.tsx'
 import type { JsonSchema, Values } from '#console/ui/schema.ts'
-import type { Settings } from '../requests.ts'
-import { agentsPath, changeSettings } from '../requests.ts'
+import { agentsPath, changeSettings, type Settings } from '../requests.ts'
 
 interface SettingsFormProps {
   answer: Settings

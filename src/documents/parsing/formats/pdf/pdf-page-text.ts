@@ -1,12 +1,9 @@
-import type { Band } from './reading-order/bands.ts'
-import { bandsOf, guttersOf } from './reading-order/bands.ts'
+import { type Band, bandsOf, guttersOf } from './reading-order/bands.ts'
 import { gridOf, isInColumns, tableRowsOf } from './reading-order/columns.ts'
 import { isFromRight } from './reading-order/direction.ts'
 import { directionsOf } from './reading-order/paragraph-direction.ts'
-import type { Row } from './reading-order/rows.ts'
-import { joined, median, rowsOf, textOf, wideStep, widthOf } from './reading-order/rows.ts'
-import type { Run, TextItem } from './reading-order/runs.ts'
-import { runsByDirection } from './reading-order/runs.ts'
+import { joined, median, type Row, rowsOf, textOf, wideStep, widthOf } from './reading-order/rows.ts'
+import { type Run, runsByDirection, type TextItem } from './reading-order/runs.ts'
 
 /** A line of reading: in a table, a row. */
 interface Line {

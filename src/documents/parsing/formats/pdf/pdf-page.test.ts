@@ -1,7 +1,6 @@
 /** What stands on a page besides plain text: annotations, layers, lines of mixed directions, letters without names. */
 import { describe, expect, test } from 'vitest'
-import type { PdfObject } from '#test/support/documents.ts'
-import { assemblePdf } from '#test/support/documents.ts'
+import { assemblePdf, type PdfObject } from '#test/support/documents.ts'
 import { UnreadableDocument } from '../../parsed-document.ts'
 import { parsePdf } from './pdf.ts'
 

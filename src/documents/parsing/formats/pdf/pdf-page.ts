@@ -4,8 +4,7 @@ import { UnreadableDocument } from '../../parsed-document.ts'
 import { drawnItems } from './drawn-text.ts'
 import { pageText } from './pdf-page-text.ts'
 import { isFromRight } from './reading-order/direction.ts'
-import type { Font } from './rubbish.ts'
-import { withoutRubbish } from './rubbish.ts'
+import { type Font, withoutRubbish } from './rubbish.ts'
 
 export type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 

@@ -1,11 +1,15 @@
 import { limits } from '../../limits.ts'
-import type { ParsedDocument, Piece } from '../../parsed-document.ts'
-import { documentOf, tooMuchText, UnreadableDocument } from '../../parsed-document.ts'
+import {
+  documentOf,
+  type ParsedDocument,
+  type Piece,
+  tooMuchText,
+  UnreadableDocument,
+} from '../../parsed-document.ts'
 import { EastAsianMaps } from './east-asian-maps.ts'
 import { annotationTexts, typesWithRemarks } from './pdf-annotations.ts'
 import { filledFields } from './pdf-form.ts'
-import type { Pdf } from './pdf-page.ts'
-import { readingOf, readPage } from './pdf-page.ts'
+import { type Pdf, readingOf, readPage } from './pdf-page.ts'
 import { cutAtHeadings } from './pdf-sections.ts'
 import { lengthOf } from './rubbish.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { PlacedText } from '#test/support/documents.ts'
-import { characterWidth, makeDrawnPdf, makeVerticalPdf } from '#test/support/documents.ts'
+import { characterWidth, makeDrawnPdf, makeVerticalPdf, type PlacedText } from '#test/support/documents.ts'
 import { seededRandom } from '#test/support/random.ts'
 import { parsePdf } from './pdf.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { DocxPart } from '#test/support/documents.ts'
-import { makeDocxFromXml } from '#test/support/documents.ts'
+import { type DocxPart, makeDocxFromXml } from '#test/support/documents.ts'
 import { parseDocx } from './docx.ts'
 
 const t = (text: string) => `<w:t xml:space="preserve">${text}</w:t>`

@@ -1,6 +1,5 @@
 import { textOf } from '../../html/html-tree.ts'
-import type { XmlElement } from './word-xml.ts'
-import { all, child, drawnLines } from './word-xml.ts'
+import { all, child, drawnLines, type XmlElement } from './word-xml.ts'
 
 /** Returns the words and values of a chart: its titles and labels, and a line for each series. */
 export function chartLines(root: XmlElement): string[] {

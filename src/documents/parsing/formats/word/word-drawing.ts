@@ -1,9 +1,7 @@
 import { elementsOf } from '../../html/html-tree.ts'
 import { chartLines } from './word-chart.ts'
-import type { Place, Story } from './word-story.ts'
-import { drawn, text } from './word-story.ts'
-import type { XmlElement } from './word-xml.ts'
-import { drawnLines, isOn } from './word-xml.ts'
+import { drawn, type Place, type Story, text } from './word-story.ts'
+import { drawnLines, isOn, type XmlElement } from './word-xml.ts'
 
 /** Readers of the words of drawings, except for boxes, which are text like any other. */
 export const drawingReaders = new Map<string, (node: XmlElement, place: Place) => XmlElement[]>([

@@ -1,6 +1,5 @@
 import type { HtmlNode } from '../../html/html-tree.ts'
-import type { XmlElement } from './word-xml.ts'
-import { child } from './word-xml.ts'
+import { child, type XmlElement } from './word-xml.ts'
 
 /** Returns a formula in one line, with signs for parts above, below or in brackets. */
 export function formulaText(node: HtmlNode): string {

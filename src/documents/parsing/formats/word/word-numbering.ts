@@ -1,8 +1,7 @@
 /** Numbers paragraphs like Word: ECMA-376, part 1, section 17.9. */
 import { numberAs } from './number-formats.ts'
 import type { WordStyle, WordStyles } from './word-styles.ts'
-import type { XmlElement } from './word-xml.ts'
-import { all, child, settingOf, switchOf } from './word-xml.ts'
+import { all, child, settingOf, switchOf, type XmlElement } from './word-xml.ts'
 
 interface Level {
   start: number

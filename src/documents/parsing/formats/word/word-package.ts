@@ -1,6 +1,5 @@
 import { UnreadableDocument } from '../../parsed-document.ts'
-import type { XmlElement } from './word-xml.ts'
-import { all, parseXml } from './word-xml.ts'
+import { all, parseXml, type XmlElement } from './word-xml.ts'
 
 /** A reference of a part of a document, or of its author. */
 export interface Relation {

@@ -1,8 +1,7 @@
 import type { Count } from './word-numbering.ts'
 import type { Relation, WordPackage } from './word-package.ts'
 import type { WordStyle, WordStyles } from './word-styles.ts'
-import type { XmlElement } from './word-xml.ts'
-import { element } from './word-xml.ts'
+import { element, type XmlElement } from './word-xml.ts'
 
 /** The state of reading a document. */
 export interface Reading {

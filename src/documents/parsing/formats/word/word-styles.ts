@@ -1,6 +1,5 @@
 import { elementsOf } from '../../html/html-tree.ts'
-import type { XmlElement } from './word-xml.ts'
-import { child, settingOf, switchOf } from './word-xml.ts'
+import { child, settingOf, switchOf, type XmlElement } from './word-xml.ts'
 
 /** A style with all values inherited from its bases. */
 export interface WordStyle {

@@ -1,15 +1,12 @@
 /** Reads the shown text of Word documents, only in elements that mammoth reads. */
-import type { HtmlNode } from '../../html/html-tree.ts'
-import { textOf } from '../../html/html-tree.ts'
+import { type HtmlNode, textOf } from '../../html/html-tree.ts'
 import { alternatives, drawingReaders, isInvisible } from './word-drawing.ts'
 import { formulaText } from './word-math.ts'
 import { readNumbering } from './word-numbering.ts'
 import type { WordPackage } from './word-package.ts'
-import type { Place, Reading, Story } from './word-story.ts'
-import { box, drawn, paragraphOf, text } from './word-story.ts'
+import { box, drawn, type Place, paragraphOf, type Reading, type Story, text } from './word-story.ts'
 import { readStyles } from './word-styles.ts'
-import type { XmlElement } from './word-xml.ts'
-import { all, child, element, settingOf, switchOf } from './word-xml.ts'
+import { all, child, element, settingOf, switchOf, type XmlElement } from './word-xml.ts'
 
 export interface WordText extends Reading {
   /** Returns the blocks of a part; undefined if it can't be read. */
@@ -26,8 +23,13 @@ export function createWordText(parts: WordPackage, warn: (text: string) => void)
     return name === undefined ? undefined : parts.xml(name)
   })
   const reading: Reading = {
-    ...{ parts, warn, styles: readStyles(styles) },
-    ...{ notes: new Map(), links: new Map(), chunks: new Map(), drawings: new Map() },
+    parts,
+    warn,
+    styles: readStyles(styles),
+    notes: new Map(),
+    links: new Map(),
+    chunks: new Map(),
+    drawings: new Map(),
   }
   const newCount = readNumbering(numbering, reading.styles, warn)
 
@@ -39,7 +41,10 @@ export function createWordText(parts: WordPackage, warn: (text: string) => void)
       relations: new Map(parts.relations(name).map(relation => [relation.id, relation])),
       count: newCount(),
       fields: hasFieldEnds(root) ? [] : undefined,
-      ...{ codes: 0, carried: [], alternatives: new Set(), texts: 0 },
+      codes: 0,
+      carried: [],
+      alternatives: new Set(),
+      texts: 0,
     }
     return rootsOf(root).map(({ name, attributes, children }) => {
       const read = blocks(children, story)

@@ -1,7 +1,6 @@
 /** XML of Word documents, with one prefix for each namespace, independent of the author's choice. */
 import { Parser } from 'htmlparser2'
-import type { HtmlElement, HtmlNode } from '../../html/html-tree.ts'
-import { elementsOf, textOf } from '../../html/html-tree.ts'
+import { elementsOf, type HtmlElement, type HtmlNode, textOf } from '../../html/html-tree.ts'
 import { damagedDocument } from './damaged-document.ts'
 
 export type XmlElement = HtmlElement

@@ -1,8 +1,7 @@
 /** Text with links, emphasis and code, of a paragraph, a heading or a cell. */
 import type { HtmlElement, HtmlNode } from '../html-tree.ts'
 import { codeSpan } from './code.ts'
-import type { Holdings } from './content-kinds.ts'
-import { blocks, linkTarget, silent } from './content-kinds.ts'
+import { blocks, type Holdings, linkTarget, silent } from './content-kinds.ts'
 import { createInlineWriter } from './inline-writer.ts'
 
 export interface InlineOptions {

@@ -1,6 +1,5 @@
 import type { HtmlElement, HtmlNode } from '../html-tree.ts'
-import type { Holdings } from './content-kinds.ts'
-import { linkTarget, silent } from './content-kinds.ts'
+import { type Holdings, linkTarget, silent } from './content-kinds.ts'
 import { escaped } from './escapes.ts'
 
 /** Returns preformatted text with its lines unchanged and its links, such as an archive of mail. */

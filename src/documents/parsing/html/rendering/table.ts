@@ -1,7 +1,6 @@
 /** Tables in the form of GitHub. */
 import type { HtmlElement, HtmlNode } from '../html-tree.ts'
-import type { Holdings } from './content-kinds.ts'
-import { cells, silent, tableSections } from './content-kinds.ts'
+import { cells, type Holdings, silent, tableSections } from './content-kinds.ts'
 
 export interface Table {
   rows: Row[]

@@ -3,8 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { DevToolsConnection } from './connection.ts'
 import { limits } from './framing.ts'
-import type { Message } from './parse-message.ts'
-import { parseMessage } from './parse-message.ts'
+import { type Message, parseMessage } from './parse-message.ts'
 import { createPipe } from './pipe.ts'
 
 /** A connection whose browser is the test. */

@@ -1,9 +1,7 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { ConnectOverCDPTransport } from 'playwright-core'
-import type { Frame } from './framing.ts'
-import { Framer, limits } from './framing.ts'
-import type { Message } from './parse-message.ts'
-import { mostValues, parseMessage } from './parse-message.ts'
+import { type Frame, Framer, limits } from './framing.ts'
+import { type Message, mostValues, parseMessage } from './parse-message.ts'
 
 /** Carries messages of the DevTools protocol, as JSON. */
 export interface Wire {

@@ -1,5 +1,4 @@
-import type { WorkerPool } from '#platform/workers/worker-pool.ts'
-import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import { WorkerCrashed, type WorkerPool, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { ParseLarge } from './connection.ts'
 import type { Message } from './parse-message.ts'
 

@@ -1,8 +1,7 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { orNull } from '#platform/own-schemas.ts'
-import type { MessageMetadata } from '../../chat.schema.ts'
 import {
+  type MessageMetadata,
   messageMetadataSchema,
   newConversationSchema,
   toolCallSchema,
@@ -32,7 +31,11 @@ const closed = { additionalProperties: false } as const
 const importedLength = 2_000_000
 
 const exampleMessage = {
-  ...{ id: 'message-1', role: 'user', content: 'When is high tide?', toolCalls: null, toolResults: null },
+  id: 'message-1',
+  role: 'user',
+  content: 'When is high tide?',
+  toolCalls: null,
+  toolResults: null,
   createdAt: '2026-01-05T09:00:00.000Z',
 }
 

@@ -56,7 +56,11 @@ function portable(message: StoredMessage) {
   const results = toolResults?.map(({ approval: _, toolVersion: _version, ...result }) => result) ?? null
   const author = authorOf(message)
   return {
-    ...{ id, role, content, toolCalls, toolResults: results },
+    id,
+    role,
+    content,
+    toolCalls,
+    toolResults: results,
     ...(kept.length > 0 && { metadata: Object.fromEntries(kept.map(name => [name, metadata[name]])) }),
     createdAt,
     ...(author !== undefined && { created_by: author }),

@@ -6,8 +6,7 @@ import { randomIds } from '#platform/ids.ts'
 import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
 import { hasMoreValuesThan } from '#platform/json-values.ts'
 import { problemOf } from '#platform/schema-check.ts'
-import type { ConversationFile } from './conversation-file.schema.ts'
-import { conversationFileSchema } from './conversation-file.schema.ts'
+import { type ConversationFile, conversationFileSchema } from './conversation-file.schema.ts'
 
 const maxValues = 500_000
 
@@ -51,7 +50,10 @@ function rowOf(message: ConversationFile['messages'][number], at: number) {
   const calls = toolCalls?.map(call => ({ ...call, id: idOf(call.id) })) ?? null
   const results = toolResults?.map(result => ({ ...result, toolCallId: idOf(result.toolCallId) })) ?? null
   return {
-    ...{ role, content, created_at, sent: null },
+    role,
+    content,
+    created_at,
+    sent: null,
     tool_calls: calls && JSON.stringify(calls),
     tool_results: results && JSON.stringify(results),
     metadata: JSON.stringify({ ...metadata, tainted: true, imported: { created_by } }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { ComparedPage } from './page-blocks.ts'
 import {
   blocksOf,
+  type ComparedPage,
   changesByComparison,
   createRepeats,
   eachMark,

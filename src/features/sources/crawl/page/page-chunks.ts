@@ -1,5 +1,4 @@
-import type { Chunk } from '#documents/chunking/chunk-document.ts'
-import { chunkDocument } from '#documents/chunking/chunk-document.ts'
+import { type Chunk, chunkDocument } from '#documents/chunking/chunk-document.ts'
 import { pagePieces } from '#documents/parsing/markdown-pieces.ts'
 import { documentOf } from '#documents/parsing/parsed-document.ts'
 import { withoutLeftOut } from './page-blocks.ts'

@@ -1,8 +1,6 @@
 /** Statements of a page about other pages and about itself, apart from its text. */
-import type { HtmlDocument, HtmlElement } from '#documents/parsing/html/html-tree.ts'
-import { elementsOf } from '#documents/parsing/html/html-tree.ts'
-import type { PageDirectives } from './page-directives.ts'
-import { metaDirectives, strictest } from './page-directives.ts'
+import { elementsOf, type HtmlDocument, type HtmlElement } from '#documents/parsing/html/html-tree.ts'
+import { metaDirectives, type PageDirectives, strictest } from './page-directives.ts'
 import { boundedLinks, isSameOrigin, linkUrl, pageUrl } from './page-url.ts'
 
 export interface PageOutline extends PageDirectives {

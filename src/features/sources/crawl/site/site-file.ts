@@ -1,6 +1,5 @@
 /** Fetches files of a site that are not pages, robots.txt and sitemaps: like pages, up to a limit. */
-import type { Cookies } from '#platform/outbound/cookies.ts'
-import { cookieHeader, createCookies } from '#platform/outbound/cookies.ts'
+import { type Cookies, cookieHeader, createCookies } from '#platform/outbound/cookies.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import { outboundFailed, toOutboundError } from '#platform/outbound/outbound-failure.ts'
 import { redirectLocation } from '#platform/outbound/redirect.ts'

@@ -1,6 +1,5 @@
 import { normalEscapes } from '../page/page-url.ts'
-import type { Glob } from './glob.ts'
-import { compileGlob } from './glob.ts'
+import { compileGlob, type Glob } from './glob.ts'
 
 export interface UrlPatterns {
   /** An address is crawled only if it matches one of these; all addresses if empty. */

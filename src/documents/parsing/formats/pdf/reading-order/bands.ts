@@ -1,5 +1,4 @@
-import type { Row } from './rows.ts'
-import { median, stepTo, wideStep } from './rows.ts'
+import { median, type Row, stepTo, wideStep } from './rows.ts'
 
 /** An empty part of the page's width; it ends at infinity at its edges. */
 interface Gap {

@@ -1,7 +1,5 @@
-import type { Band } from './bands.ts'
-import { guttersOf } from './bands.ts'
-import type { Row } from './rows.ts'
-import { median, rowsOf, stepTo, textOf, wideStep, widthOf } from './rows.ts'
+import { type Band, guttersOf } from './bands.ts'
+import { median, type Row, rowsOf, stepTo, textOf, wideStep, widthOf } from './rows.ts'
 import type { Run } from './runs.ts'
 
 /** A band cut at its gutters. */

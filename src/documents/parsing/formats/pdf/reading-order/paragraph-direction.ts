@@ -1,7 +1,6 @@
 /** Finds the lines of a page that go from right to left. */
 import { isFromRight, lettersOf } from './direction.ts'
-import type { Row } from './rows.ts'
-import { median, stepTo, textOf, wideStep } from './rows.ts'
+import { median, type Row, stepTo, textOf, wideStep } from './rows.ts'
 
 /** Min distance from the left margin of a row at the right one, in sizes of the font. */
 const indent = 3
