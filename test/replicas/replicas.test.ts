@@ -28,7 +28,7 @@ beforeAll(async () => {
     ...model.environment,
     DEV_USER: 'dev@example.com',
     LEASE_SECONDS: '5',
-    // Only calls of the model `dear` have a price, so no other test spends of it.
+    // Only calls of the model `dear` have a price, so only the last test spends of it.
     MODEL_PRICES: prices,
     BUDGET_MONTHLY_USD: '10',
   })
@@ -101,7 +101,9 @@ describe('three replicas on one database', () => {
     const estimate = 1_100
     const { body } = await replicas.any().call<{ id: string }>('POST', agents, { body: { name: 'spender' } })
     const path = `${agents}/${body.id}`
-    await replicas.any().call('PUT', `${path}/settings`, { body: { monthly_tokens: budget } })
+    await replicas.any().call('PUT', `${path}/settings`, {
+      body: { monthly_tokens: budget, conversations_max: 1000 },
+    })
     const reported = { turns: 0, input_tokens: 0, output_tokens: 0 }
     const costly = () => {
       reported.turns += 1
@@ -133,31 +135,6 @@ describe('three replicas on one database', () => {
     }
     const { messages } = (await replicas.any().call<MessageList>('GET', `${path}/chat?limit=1000`)).body
     expect(messages.filter(({ role }) => role === 'assistant')).toHaveLength(reported.turns)
-  })
-
-  it('let exactly ten of 100 turns of two agents spend the budget of all agents', async () => {
-    const paths: string[] = []
-    for (const name of ['first', 'second']) {
-      const { body } = await replicas.any().call<{ id: string }>('POST', agents, { body: { name } })
-      paths.push(`${agents}/${body.id}`)
-    }
-    // A turn costs what it reserves: a dollar for a thousand tokens of its answer.
-    const usage = { prompt_tokens: 10, completion_tokens: 1_000 }
-    const last = { ...openaiChunk({}, 'stop'), usage }
-    const reply = { stream: wireForm('openai', [openaiChunk({ content: 'Yes.' }), last]) }
-    model.next(...Array.from({ length: 10 }, () => reply))
-    const plain = { content: 'Hello', enableTools: false, autoRag: false, model: 'openai-compatible/dear' }
-    const ask = (n: number) =>
-      replicas.at(n).call<{ error?: string }>('POST', `${paths[n % 2]}/chat`, { body: plain })
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => ask(n)))
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(90)
-    for (const n of [0, 1, 2])
-      expect((await ask(n)).body.error).toMatch(
-        /^The budget of this service's own model credentials .* is spent/,
-      )
-    await replicas.any().call('PUT', `${paths[0]}/settings`, { body: { openai_compatible_api_key: 'own' } })
-    expect((await ask(0)).status).toBe(200)
   })
 
   it('see one another’s changes of access at once', async () => {
@@ -231,6 +208,32 @@ describe('three replicas on one database', () => {
       expect(body.messages.map(({ id }) => id)).toEqual(expect.arrayContaining(ids))
       await untilUnlocked(conversationId)
     }
+  })
+
+  // Comes last: once it is spent, this budget refuses all turns.
+  it('let exactly ten of 100 turns of two agents spend the budget of all agents', async () => {
+    const paths: string[] = []
+    for (const name of ['first', 'second']) {
+      const { body } = await replicas.any().call<{ id: string }>('POST', agents, { body: { name } })
+      paths.push(`${agents}/${body.id}`)
+    }
+    // A turn costs what it reserves: a dollar for a thousand tokens of its answer.
+    const usage = { prompt_tokens: 10, completion_tokens: 1_000 }
+    const last = { ...openaiChunk({}, 'stop'), usage }
+    const reply = { stream: wireForm('openai', [openaiChunk({ content: 'Yes.' }), last]) }
+    model.next(...Array.from({ length: 10 }, () => reply))
+    const plain = { content: 'Hello', enableTools: false, autoRag: false, model: 'openai-compatible/dear' }
+    const ask = (n: number) =>
+      replicas.at(n).call<{ error?: string }>('POST', `${paths[n % 2]}/chat`, { body: plain })
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => ask(n)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(90)
+    for (const n of [0, 1, 2])
+      expect((await ask(n)).body.error).toMatch(
+        /^The budget of this service's own model credentials .* is spent/,
+      )
+    await replicas.any().call('PUT', `${paths[0]}/settings`, { body: { openai_compatible_api_key: 'own' } })
+    expect((await ask(0)).status).toBe(200)
   })
 })
 
