@@ -21,14 +21,16 @@ interface Dependencies {
 /** Collects the tools of all features, in their order, under distinct names: earlier tools keep theirs. */
 export function collectTools({ features, record, rulesOf }: Dependencies) {
   async function collect(agent: AgentHandle, turn: ToolTurn | undefined) {
-    const collected: Tool[] = []
-    for (const feature of features()) {
-      const taken = new Set(collected.map(({ name }) => name))
-      const offered = (await feature.tools?.(agent, taken, turn)) ?? []
-      collected.push(...nameTools(offered, taken))
-    }
+    const collected: (ReturnType<typeof ruleOf> & { tool: Tool })[] = []
     const rules = turn?.builtInRules ?? (await rulesOf(agent.agentId))
-    return collected.map(tool => ({ tool, ...ruleOf(tool, rules) }))
+    for (const feature of features()) {
+      const taken = new Set(collected.map(({ tool }) => tool.name))
+      const offered = (await feature.tools?.(agent, taken, turn)) ?? []
+      const named = nameTools(offered, taken)
+      // A rule is for the tool's own name, which a tool of the agent can have taken.
+      collected.push(...offered.map((own, index) => ({ tool: named[index] ?? own, ...ruleOf(own, rules) })))
+    }
+    return collected
   }
 
   const toolsOf: ToolsOf = async (agent, turn) =>

@@ -1,9 +1,10 @@
 import type { Kysely } from 'kysely'
 import type { Configuration } from '#configuration/configuration.ts'
 import { type Clock, timestamp } from '#platform/clock.ts'
+import { firstSignInFact } from '#storage/tables/facts.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 
-const name = 'first_sign_in'
+const name = firstSignInFact
 
 /**
  * Returns the configuration in force once a person has signed in by a link or an identity provider. Callers without a user then

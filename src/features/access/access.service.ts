@@ -124,7 +124,8 @@ export function createAccessService(needs: Dependencies) {
 function invitedRole(role: Role | null, agentId: string, session: Caller['session']): Role | null {
   if (role === null || session?.invitedTo === undefined) return role
   const invited = session.invitedTo.find(({ id }) => id === agentId)
-  return invited === undefined ? null : ((lesser(role, invited.role) as Role | undefined) ?? null)
+  // A viewer's role and the role `chat` have nothing in common: the invited person can chat at least.
+  return invited === undefined ? null : ((lesser(role, invited.role) as Role | undefined) ?? 'chat')
 }
 
 /** Returns the agents that a caller reaches by roles; `default` is open to all but limited keys. */
@@ -192,10 +193,8 @@ function giving(needs: Dependencies, forget: () => void) {
 }
 
 /** Reads who has a role on which agent, and how addresses were proved. */
-function reading({ repository, hasGateway, devUser }: Dependencies) {
-  /** Returns the proof that comes with every request. */
-  const standing = (email: string) => (hasGateway ? 'gateway' : email === devUser ? 'dev_user' : null)
-  const withProof = (entry: AdminEntry) => ({ ...entry, proved_by: entry.proved_by ?? standing(entry.email) })
+function reading({ repository, ...ways }: Dependencies) {
+  const withProof = (entry: AdminEntry) => provedEntry(entry, ways)
 
   return {
     /** Lists the agents on which the user has an entry, with role and permission; without a user the public one. */
@@ -234,14 +233,26 @@ function reading({ repository, hasGateway, devUser }: Dependencies) {
   }
 }
 
+type Ways = Pick<Dependencies, 'hasGateway' | 'devUser'>
+
+/** Returns the proof that comes with every request of the address. */
+const standingProof = (email: string, { hasGateway, devUser }: Ways) =>
+  hasGateway ? 'gateway' : email === devUser ? 'dev_user' : null
+
+const provedEntry = (entry: AdminEntry, ways: Ways): AdminEntry => ({
+  ...entry,
+  proved_by: entry.proved_by ?? standingProof(entry.email, ways),
+})
+
 /** Adds, changes and removes roles. */
 function changing(needs: Dependencies, forget: () => void) {
   const { repository } = needs
   return {
     /** Adds a hint for the caller if the person might not know how to sign in. */
     async addAdmin(agentId: string, admin: NewAdmin): Promise<AdminEntry & { hint?: string }> {
-      const isProved = needs.hasGateway || (await needs.people.isProved(inOneCase(admin.email)))
-      const entry = { ...newEntry(needs), email: inOneCase(admin.email), role: admin.role }
+      const email = inOneCase(admin.email)
+      const isProved = standingProof(email, needs) !== null || (await needs.people.isProved(email))
+      const entry = { ...newEntry(needs), email, role: admin.role }
       describeChange({ email: entry.email, role: { from: null, to: entry.role } })
       const isAdded = await repository.insertAdmin(agentId, entry).finally(forget)
       if (!isAdded) throw conflict(`${entry.email} already has a role on this agent. Remove it first.`)
@@ -259,7 +270,7 @@ function changing(needs: Dependencies, forget: () => void) {
 }
 
 /** Reads and changes the budgets of people on an agent. */
-function budgeting({ repository }: Dependencies) {
+function budgeting({ repository, ...ways }: Dependencies) {
   return {
     async updateAdmin(agentId: string, adminId: string, given: AdminChanges): Promise<AdminEntry> {
       // A client can send an entry back as it was read.
@@ -269,9 +280,12 @@ function budgeting({ repository }: Dependencies) {
         ...(monthly_usd !== undefined && { monthly_usd }),
       }
       if (Object.keys(changes).length === 0)
-        return required(await repository.findAdmin(agentId, 'id', adminId), 'Admin entry')
+        return provedEntry(required(await repository.findAdmin(agentId, 'id', adminId), 'Admin entry'), ways)
       describeChange(changes)
-      return required(await repository.updateAdmin(agentId, adminId, changes), 'Admin entry')
+      return provedEntry(
+        required(await repository.updateAdmin(agentId, adminId, changes), 'Admin entry'),
+        ways,
+      )
     },
   }
 }

@@ -24,20 +24,12 @@ export function createGivenRoles(database: Database) {
   return {
     hasRoles: async (email: string) => (await entriesOf(email).limit(1).execute()).length > 0,
 
-    /** Returns whether the address is proved, or its person is signed in or has keys, which outlive the sign-in. */
+    /** Returns whether the address is proved, or its person has keys, which outlive the sign-in. */
     async isKnown(email: string): Promise<boolean> {
-      const sessions = database.selectFrom('sessions').select('email').where('email', '=', email)
       const keys = database.selectFrom('api_keys').select('creator as email').where('creator', '=', email)
       const proved = database.selectFrom('people').select('email').where('email', '=', email)
-      const known = proved.where('proved_by', 'is not', null).union(sessions)
-      return (
-        (
-          await known
-            .union(keys.where('revoked_at', 'is', null))
-            .limit(1)
-            .execute()
-        ).length > 0
-      )
+      const known = proved.where('proved_by', 'is not', null).union(keys.where('revoked_at', 'is', null))
+      return (await known.limit(1).execute()).length > 0
     },
 
     /** Returns the changes, including those refused to protect an agent's last owner. */

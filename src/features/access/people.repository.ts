@@ -50,7 +50,9 @@ export function createPeopleRepository(database: Database) {
           .onConflict(conflict =>
             conflict.column('email').doUpdateSet(({ fn, ref, val }) => ({
               ...last,
-              first_proved_by: fn.coalesce(ref('people.first_proved_by'), val(proof)),
+              // The operator's proof counts for ever, whichever follows.
+              first_proved_by:
+                proof === 'operator' ? proof : fn.coalesce(ref('people.first_proved_by'), val(proof)),
               first_proved_at: fn.coalesce(ref('people.first_proved_at'), val(at)),
             })),
           )

@@ -66,7 +66,8 @@ const makers = {
 /** @param agentsBy the setting AGENTS_BY */
 export function makerRefusal(agentsBy: keyof typeof makers | readonly string[]): string {
   const who = typeof agentsBy === 'string' ? makers[agentsBy] : 'people whom AGENTS_BY names'
-  return `Access denied: only ${who} make agents here, and no limited API keys. ${proofs} AGENTS_BY changes the rule.`
+  const way = agentsBy === 'proved' ? `${proofs} ` : ''
+  return `Access denied: only ${who} make agents here, and no limited API keys. ${way}The operator changes the rule by AGENTS_BY.`
 }
 
 /** Returns why access was refused, and what to do about it. */

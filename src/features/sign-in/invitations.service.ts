@@ -36,7 +36,7 @@ export function createInvitations({ repository, access, mails, sendMail, clock, 
     const retry_after = Math.ceil((count.expiresAt - clock.now()) / 1000)
     throw new AppError(
       'RATE_LIMITED',
-      `${email} has been sent ${maxMails} invitations in a day, which is the most. Invite this address again later; the last link still works.`,
+      `${email} has been sent ${maxMails} invitations in a day, which is the most. Invite this address again later; links that were sent still work.`,
       { details: { retry_after } },
     )
   }

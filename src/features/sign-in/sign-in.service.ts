@@ -134,7 +134,7 @@ function createAccepting({ configuration, clock, repository, access, people }: D
       if (!isOwn && (hasProvider || (is_mailed === 0 && (await isOfAnother()))))
         throw new SignInRefused(
           'address',
-          `This invitation is for ${email}: sign in as that person, then open it again.`,
+          `This invitation is for ${email}: sign in as that person, then open it again, or ask the operator for a link (npm run sign-in).`,
         )
       known(email)
       const invitedTo = await take(email, id)

@@ -4,6 +4,9 @@ import { declareAgentTables, declarePlatformTables, hidden } from './table-set.t
 /** Single values by name, such as the check value of the encryption key. */
 const columns = { name: text, value: text }
 
+/** The name of the fact that a person has signed in. */
+export const firstSignInFact = 'first_sign_in'
+
 /** The first tables of the platform. */
 export const platformFactTables = declarePlatformTables(
   { platform_facts: { columns, key: ['name'] } },

@@ -1,6 +1,14 @@
 import type { Kysely } from 'kysely'
 import { partOf, text, textOrNull } from '#platform/columns.ts'
+import { firstSignInFact } from './facts.ts'
 import { declarePlatformTables } from './table-set.ts'
+
+/** The tables of before that the migration reads. */
+interface Former {
+  sessions: { email: string }
+  identities: { email: string }
+  platform_facts: { name: string; value: string }
+}
 
 /** The people behind e-mail addresses, and the bounds of sign-ins that prove no address. */
 export const peopleTables = declarePlatformTables(
@@ -28,7 +36,20 @@ export const peopleTables = declarePlatformTables(
     },
   },
   {
-    /** Former sessions end, since nothing says how their addresses were proved. */
-    create: async db => void (await (db as Kysely<{ sessions: object }>).deleteFrom('sessions').execute()),
+    /** Former sessions end, since nothing says how their addresses were proved. They and accounts prove a first sign-in. */
+    async create(db) {
+      const former = db as Kysely<Former>
+      const accounts = former.selectFrom('identities').select('email')
+      const signedIn = await former
+        .selectFrom('sessions')
+        .select('email')
+        .unionAll(accounts)
+        .limit(1)
+        .execute()
+      await former.deleteFrom('sessions').execute()
+      if (signedIn.length === 0) return
+      const fact = { name: firstSignInFact, value: new Date().toISOString() }
+      await former.insertInto('platform_facts').values(fact).execute()
+    },
   },
 )

@@ -103,12 +103,10 @@ export class Actor {
     return (await Promise.race([count, delay(answersWithinMs, 1, { ref: false })])) > 0
   }
 
-  /** The address of the frame with the field; without a field, of one from elsewhere that may have the focus, or of the page. */
+  /** Returns the address of the frame with the field; without a field that of the page, or words where frames of several hosts can have the focus. */
   async addressOf(ref?: string): Promise<string | undefined> {
     const page = this.session.activeTab?.page
-    const hostOf = (url = '') => URL.parse(url)?.host
-    if (ref === undefined)
-      return (page?.frames().find(frame => hostOf(frame.url()) !== hostOf(page.url())) ?? page)?.url()
+    if (ref === undefined) return page && placeOf(page)
     const field = await page?.locator(`aria-ref=${ref}`).elementHandle({ timeout: answersWithinMs })
     return (await field?.ownerFrame())?.url()
   }
@@ -368,3 +366,10 @@ async function answers(page: Page): Promise<boolean> {
 }
 
 function noted(): void {}
+
+/** Returns the address of a page whose frames are of one host, else words that name all: a page can move the focus to any. */
+function placeOf(page: Page): string {
+  const addresses = page.frames().map(frame => frame.url())
+  const hosts = new Set(addresses.map(address => URL.parse(address)?.host))
+  return hosts.size === 1 ? page.url() : `one of the frames ${[...new Set(addresses)].join(', ')}`
+}

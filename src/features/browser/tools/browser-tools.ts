@@ -95,8 +95,11 @@ const kinds = {
     schema: Type.Object({
       ref: Type.Optional(ref),
       direction: Type.Enum(['up', 'down', 'left', 'right']),
+      // Pages read the distance: a few values can carry little text of the model to them.
       amount: Type.Optional(
-        Type.Number({ minimum: 0, description: 'Distance in CSS pixels. Default: most of the window.' }),
+        Type.Enum([500, 1000, 2000, 4000, 1_000_000], {
+          description: 'Distance in CSS pixels; 1000000 for the end. Default: most of the window.',
+        }),
       ),
     }),
     action: ({ ref: over, ...given }) => ({ action: 'scroll', ...(over && byRef({ ref: over })), ...given }),

@@ -32,9 +32,11 @@ const hasRead = ({ isTainted }: TurnInput, { readAt = Number.POSITIVE_INFINITY, 
 export function noteOrigin(input: TurnInput, state: TurnState, { origin }: Tool, result: unknown): void {
   const sources = typeof origin === 'function' ? origin(result) : undefined
   if (origin === 'computed' || sources?.length === 0) return
-  if (sources && !hasRead(input, state)) state.sources.push(...sources)
-  else if (result !== undefined && origin && !sources?.every(id => state.sources.includes(id)))
-    state.hasOwnData = true
+  const isFirst = state.readAt === undefined && !hasRead(input, state)
+  // Errors of databases and workflows hold their data, too.
+  const hasResult = result !== undefined || origin === 'own'
+  if (sources && isFirst) state.sources.push(...sources)
+  else if (hasResult && origin && !sources?.every(id => state.sources.includes(id))) state.hasOwnData = true
   state.readAt ??= state.iteration
 }
 
@@ -77,10 +79,13 @@ function isListed(text: string, hosts: readonly string[]): boolean {
   return address !== undefined && hosts.some(host => isHost(address, host))
 }
 
-function isHost({ host, hostname }: URL, listed: string): boolean {
-  const { host: named, hostname: name = '' } = URL.parse(`http://${listed.replace(/^\*\./, '')}`) ?? {}
-  const [own, wanted] = named === name ? [hostname, name] : [host, named ?? '']
-  return listed.startsWith('*.') ? own.endsWith(`.${wanted}`) : own === wanted
+/** An entry without a port stands for all ports; the port of a scheme need not be written in an address. */
+function isHost({ protocol, hostname, port }: URL, listed: string): boolean {
+  const wantedPort = /:(\d+)$/.exec(listed)?.[1]
+  const wanted = URL.parse(`http://${listed.replace(/^\*\./, '')}`)?.hostname ?? ''
+  const usedPort = port || (protocol === 'https:' ? '443' : '80')
+  if (wantedPort !== undefined && Number(wantedPort) !== Number(usedPort)) return false
+  return listed.startsWith('*.') ? hostname.endsWith(`.${wanted}`) : hostname === wanted
 }
 
 /** Returns all addresses that are a value of the input. */
@@ -100,7 +105,7 @@ function isKnown(text: string, { messages, tools }: Shown): boolean {
   const isIn = (read: string) => (address ? isWritten(address, read) : isWord(text, read))
   let isComposed = false
   for (const message of messages) {
-    if (message.role === 'assistant') isComposed ||= argumentsIn(message).some(isIn)
+    if (message.role === 'assistant') isComposed ||= argumentsIn(message, tools).some(isIn)
     else if (message.role !== 'tool') {
       if (textsIn(message).some(isIn)) return true
     } else if (!isComposed && resultsIn(message, tools).some(isIn)) return true
@@ -111,15 +116,15 @@ function isKnown(text: string, { messages, tools }: Shown): boolean {
 const textsIn = ({ content }: Extract<PromptMessage, { role: 'system' | 'user' }>) =>
   typeof content === 'string' ? [content] : content.flatMap(part => ('text' in part ? part.text : []))
 
-/** Returns arguments as text, without whole addresses, which were judged themselves. */
-const argumentsIn = ({ content }: Extract<PromptMessage, { role: 'assistant' }>) =>
-  content.flatMap(part =>
-    part.type === 'tool-call'
-      ? (JSON.stringify(part.input, (_, value) =>
-          typeof value === 'string' && addressOf(value) ? undefined : value,
-        ) ?? '')
-      : [],
-  )
+/** Returns arguments as text, without whole addresses of tools that send, which were judged themselves. */
+const argumentsIn = ({ content }: Extract<PromptMessage, { role: 'assistant' }>, tools: readonly Tool[]) =>
+  content.flatMap(part => {
+    if (part.type !== 'tool-call') return []
+    const isJudged = tools.some(({ name, egress }) => name === part.toolName && egress !== undefined)
+    const unjudged = (_key: string, value: unknown) =>
+      isJudged && typeof value === 'string' && addressOf(value) ? undefined : value
+    return JSON.stringify(part.input, unjudged) ?? ''
+  })
 
 /** Returns the results that count. Errors repeat arguments, and some tools return them, or data that the model has chosen. */
 const resultsIn = ({ content }: Extract<PromptMessage, { role: 'tool' }>, tools: readonly Tool[]) =>

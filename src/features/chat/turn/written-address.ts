@@ -5,6 +5,8 @@ const maxLength = 4000
 /** Max mentions of a host that are compared in one text, because a page can repeat it endlessly. */
 const maxMentions = 1000
 
+/** Letters of scripts that put spaces between words; lines of results can begin behind an escape of JSON. */
+const lettersWithSpaces = '\\p{Script=Latin}\\p{Script=Cyrillic}\\p{Script=Greek}'
 const schemes = { 'http:': '80', 'https:': '443' } as const
 
 /** True if the text contains the address as a whole: neither as the beginning of a longer one nor as a part of it. */
@@ -12,10 +14,13 @@ export function isWritten(address: URL, text: string): boolean {
   const { protocol, hostname, port, username, password, href, origin } = address
   if (href.length > maxLength || username !== '' || password !== '') return false
   const usual = schemes[protocol as keyof typeof schemes]
-  const wanted = canonical(href.slice(origin.length))
+  const path = href.slice(origin.length)
+  const wanted = canonical(path)
+  // Of a known address, each other spelling could carry data: a bit with each letter.
+  if (URL.parse(origin + wanted)?.href !== href && !text.includes(path)) return false
   const hosts = new Set([hostname, domainToUnicode(hostname)].filter(Boolean).map(escaped))
   const mentions = new RegExp(
-    `(https?://|(?<![\\p{L}\\p{N}_.@/%-]))(?:${[...hosts].join('|')})(?::(\\d+))?`,
+    `(https?://|(?<=\\\\[nrt])|(?<![${lettersWithSpaces}\\p{N}_.@/%-]))(?:${[...hosts].join('|')})(?::(\\d+))?`,
     'giu',
   )
   let left = maxMentions
@@ -45,6 +50,12 @@ const end = /^(?:[.:!?*_~]*(?:$|[\s"'<>`\\])|[)\]}|,;])/
 /** True if exactly the path, the query and the fragment follow a host; a fragment can follow an address without one. */
 function begins(text: string, wanted: string): boolean {
   const token = /^[^\s"'<>`\\“”‘’„«»…。，、）】》]*/u.exec(text)?.[0] ?? ''
+  // Scripts without spaces, and dashes, can follow an address at once.
+  const [cut = token] = token.split(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}—–]/u)
+  return isToken(token, wanted) || (cut !== token && isToken(cut, wanted))
+}
+
+function isToken(token: string, wanted: string): boolean {
   if (!/^[/?#]/.test(token)) return wanted === '/' && end.test(token)
   const written = canonical(token.startsWith('/') ? token : `/${token}`)
   if (!written.startsWith(wanted)) return false
