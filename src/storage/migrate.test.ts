@@ -55,7 +55,7 @@ const entry = (id: string, key: string | null, failed_at: string | null = null) 
   created_at: at,
 })
 
-test('sessions of before proofs of addresses end', async () => {
+test('sessions of before proofs of addresses end, and prove a first sign-in', async () => {
   const { db } = open<PlatformTables>()
   const all = Object.entries(migrationsOf(platformTables, schemaParts))
   await migrate(db, Object.fromEntries(all.filter(([name]) => name < '0044')))
@@ -69,6 +69,8 @@ test('sessions of before proofs of addresses end', async () => {
   await migrate(db, Object.fromEntries(all))
   expect(await db.selectFrom('sessions').select('id').execute()).toEqual([])
   expect(await db.selectFrom('session_agents').selectAll().execute()).toEqual([])
+  const facts = db.selectFrom('platform_facts').select('name').where('name', '=', 'first_sign_in')
+  expect(await facts.execute()).toHaveLength(1)
 })
 
 test('migrating again changes nothing', async () => {
