@@ -155,7 +155,7 @@ export const madePages: MadePage[] = [
     },
     steps: [
       ['scroll', undefined, { direction: 'down', amount: 5000 }],
-      ['scroll', undefined, { direction: 'down', amount: 6000 }],
+      ['scroll', undefined, { direction: 'down', amount: 10_000 }],
       ['click', 'Row 95'],
     ],
   },
@@ -168,8 +168,8 @@ export const madePages: MadePage[] = [
       ),
     },
     steps: [
-      ['scroll', undefined, { direction: 'down', amount: 9000 }],
-      ['scroll', undefined, { direction: 'down', amount: 9001 }],
+      ['scroll', undefined, { direction: 'down', amount: 10_000 }],
+      ['scroll', undefined, { direction: 'down', amount: 1_000_000 }],
     ],
   },
   {

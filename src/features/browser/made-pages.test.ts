@@ -100,7 +100,8 @@ async function workOn(number: number): Promise<string[]> {
   const work: Work = { steps, seen: [], reads: 0 }
   works.set(String(number), work)
   const chat = `/api/agents/${await makeAgent(app)}`
-  await app.call('PUT', `${chat}/settings`, { body: { browser_tools: true } })
+  const browse_hosts = [new URL(site.url).host]
+  await app.call('PUT', `${chat}/settings`, { body: { browser_tools: true, browse_hosts } })
   let conversationId: string | undefined
   for (let message = 0; message < maxMessages && work.steps.length > 0; message += 1) {
     const body = {

@@ -107,8 +107,10 @@ export class Actor {
   async addressOf(ref?: string): Promise<string | undefined> {
     const page = this.session.activeTab?.page
     if (ref === undefined) return page && placeOf(page)
-    const field = await page?.locator(`aria-ref=${ref}`).elementHandle({ timeout: answersWithinMs })
-    return (await field?.ownerFrame())?.url()
+    const field = page?.locator(`aria-ref=${ref}`).elementHandle({ timeout: answersWithinMs })
+    // Refs of what only the outline knows are of no frame that can be asked for.
+    const frame = await field?.then(handle => handle?.ownerFrame()).catch(() => undefined)
+    return frame?.url() ?? (page && placeOf(page))
   }
 
   /** Runs the action, then awaits its effects, both within the remaining time. */

@@ -97,7 +97,7 @@ const kinds = {
       direction: Type.Enum(['up', 'down', 'left', 'right']),
       // Pages read the distance: a few values can carry little text of the model to them.
       amount: Type.Optional(
-        Type.Enum([500, 1000, 2000, 4000, 1_000_000], {
+        Type.Enum([500, 1000, 2000, 5000, 10_000, 1_000_000], {
           description: 'Distance in CSS pixels; 1000000 for the end. Default: most of the window.',
         }),
       ),
