@@ -99,6 +99,9 @@ describe('the end of the server in the middle of a turn in the background', () =
     }
     const start = () => startServerProcess({ dataDirectory, environment })
     let server: ServerProcess = await start()
+    // The model writes the paths of its calls itself.
+    const settings = { browse_hosts: [new URL(model.url).host] }
+    await server.call('PUT', '/api/agents/default/settings', { body: settings })
     await server.call('POST', '/api/agents/default/tools', {
       body: {
         name: 'count',
