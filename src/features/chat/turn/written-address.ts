@@ -16,7 +16,7 @@ export function isWritten(address: URL, text: string): boolean {
   const usual = schemes[protocol as keyof typeof schemes]
   const path = href.slice(origin.length)
   const wanted = canonical(path)
-  // Of a known address, each other spelling could carry data: a bit with each letter.
+  // Each other spelling of a known address could carry data: a bit with each letter.
   if (URL.parse(origin + wanted)?.href !== href && !text.includes(path)) return false
   const hosts = new Set([hostname, domainToUnicode(hostname)].filter(Boolean).map(escaped))
   const mentions = new RegExp(
